@@ -32,10 +32,12 @@ void machine_print(const bly_processor_t *used)
 {
     char processor[256];
     machine_processor(processor, sizeof processor);
-    printf("%s\nin force: instructions %s (BLY_CPU), %" PRIu32 " keys ahead "
-           "(BLY_AHEAD), %" PRIu64 " KiB near (BLY_NEAR)\n%ld cores, %.1f GiB, "
-           "Bloomery %s\n", processor, used->instructions, used->ahead,
-           used->near_bytes >> 10, sysconf(_SC_NPROCESSORS_ONLN),
+    printf("%s\nin force: instructions %s (BLY_CPU), %" PRIu32 " keys ahead, "
+           "%" PRIu32 " up\nto 8 times near (BLY_AHEAD), %" PRIu64 " KiB near "
+           "(BLY_NEAR)\n%ld cores, %.1f GiB, Bloomery %s\n", processor,
+           used->instructions, used->ahead, used->ahead_cached,
+           used->near_bytes >> 10,
+           sysconf(_SC_NPROCESSORS_ONLN),
            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)
            / (1 << 30), bly_version());
 }
@@ -58,7 +60,8 @@ void machine_write_head(FILE *csv, const bly_processor_t *used,
 #endif
     fprintf(csv, "# date: %s\n# version: %s\n# commit: %s\n", date,
             bly_version(), commit);
-    fprintf(csv, "# instructions: %s\n# ahead: %" PRIu32 "\n# near: %" PRIu64
+    fprintf(csv, "# instructions: %s\n# ahead: %" PRIu32
+            "\n# ahead in the cache: %" PRIu32 "\n# near: %" PRIu64
             "\n# statistic: %s\n", used->instructions, used->ahead,
-            used->near_bytes >> 10, statistic);
+            used->ahead_cached, used->near_bytes >> 10, statistic);
 }

@@ -12,16 +12,18 @@
  * The library knows a processor by three numbers (src/base/cpu.h), each of
  * which the environment can set:
  *
- *      BLY_AHEAD  keys of a batch on their way at a time
+ *      BLY_AHEAD  keys of a batch on their way at a time; by default there are
+ *                 two numbers, one for filters up to 8 times BLY_NEAR
  *      BLY_NEAR   KiB that count as near
  *      BLY_CPU    the highest level of vector instructions
  *
  * tune tries them on batches: lookups of members and of strangers, and adds, in
- * a table of half the second-level cache and in one some times as large as the
- * last-level cache (four times, or 256 MiB if that is less, but at least twice;
- * never more than a sixteenth of the free memory). settings.c explains how. The
- * environment's own settings are ignored: everything is compared with the
- * library's defaults.
+ * three tables. The small one has half the bytes of the second-level cache, and
+ * the middle one four times as many as that cache. The large one is some times
+ * as large as the last-level cache (four times, or 256 MiB if that is less, but
+ * at least twice; never more than a sixteenth of the free memory). settings.c
+ * explains how. The environment's own settings are ignored: everything is
+ * compared with the library's defaults.
  *
  * A number is the minimum of its rounds; a fast kind gets more rounds. The
  * tables, the advice and, through the column "least", tools/bench/diff use it.
@@ -77,12 +79,18 @@ static const tune_kind tune_kinds[] = {
 
 enum { TUNE_KINDS = TUNE_COUNT(tune_kinds), TUNE_ROWS = 128 };
 
+typedef enum { TUNE_SMALL, TUNE_MIDDLE, TUNE_LARGE, TUNE_SIZES } tune_size;
+
+static const char *const tune_sizes[TUNE_SIZES] = {
+    [TUNE_SMALL] = "small", [TUNE_MIDDLE] = "middle", [TUNE_LARGE] = "large",
+};
+
 typedef struct {
     bool     wanted[TUNE_KINDS];
     bool     quick;
     size_t   asked, rounds;             /* as in settings_subject            */
     double   seconds;
-    uint64_t small, large;              /* bytes of the two tables           */
+    uint64_t bytes[TUNE_SIZES];         /* of the tables                     */
     uint64_t near_most;                 /* of the largest for BLY_NEAR       */
     const char *csv, *commit;
     bly_processor_t processor;
@@ -92,7 +100,7 @@ typedef struct {
 typedef struct {
     bench_case    of;
     settings_verb verb;
-    bool          large;
+    tune_size     size;
 } tune_row;
 
 typedef struct {
@@ -196,18 +204,20 @@ static uint64_t tune_free_memory(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 0;
 }
 
-static void tune_sizes(tune_plan *plan)
+static void tune_plan_sizes(tune_plan *plan)
 {
     const uint64_t mib = 1 << 20, usual = 256 * mib, quick = 64 * mib;
     uint64_t last = tune_last_cache(), room = tune_free_memory() / 16;
     uint64_t large = 4 * last < usual && last > 0 ? 4 * last : usual;
     large = 2 * last > large ? 2 * last : large;
     large = plan->quick && large > quick ? quick : large;
-    plan->large = large > room && room > mib ? room : large;
-    plan->small = plan->processor.near_bytes / 2;
+    large = large > room && room > mib ? room : large;
+    plan->bytes[TUNE_SMALL] = plan->processor.near_bytes / 2;
+    plan->bytes[TUNE_MIDDLE] = plan->processor.near_bytes * 4;
+    plan->bytes[TUNE_LARGE] = large;
     plan->near_most = plan->quick ? 16 * mib : quick;
-    if (plan->near_most > plan->large)
-        plan->near_most = plan->large;
+    if (plan->near_most > large)
+        plan->near_most = large;
     plan->asked = plan->quick ? 1 << 18 : 1 << 19;
     plan->rounds = plan->quick ? 3 : 5;
     plan->seconds = plan->quick ? 1 : 4;
@@ -232,9 +242,11 @@ static void tune_print_machine(const tune_plan *plan)
            "better; * is the best of\na row, [] the default, and the last "
            "column how much longer the default takes than it.\nMeans are "
            "multiples of the default's. \"small\": filters of %" PRIu64
-           " KiB, half of what is near;\n\"large\": of %" PRIu64 " MiB. "
+           " KiB, half of what is near;\n\"middle\": of %" PRIu64 " KiB, "
+           "eight times that; \"large\": of %" PRIu64 " MiB.\n"
            "Batches are tuned, and not the views of bloomery/inline.h.\n",
-           plan->rounds, plan->small >> 10, plan->large >> 20);
+           plan->rounds, plan->bytes[TUNE_SMALL] >> 10,
+           plan->bytes[TUNE_MIDDLE] >> 10, plan->bytes[TUNE_LARGE] >> 20);
     fflush(stdout);
 }
 
@@ -269,16 +281,16 @@ static double tune_log(const tune_row *row, const char *setting,
     return log(tune_ns(row, setting) / tune_ns(row, base));
 }
 
-/* Selects rows: of a kind, unless NULL, in tables of certain sizes. */
+/* Selects rows: of a kind, unless NULL, and of a size, unless TUNE_SIZES. */
 typedef struct {
     const char *name, *kind;
-    bool small, large;
+    tune_size   size;
 } tune_share;
 
 static bool tune_in(const tune_row *row, const tune_share *share)
 {
     return (share->kind == NULL || strcmp(share->kind, row->of.subject) == 0)
-        && (row->large ? share->large : share->small);
+        && (share->size == TUNE_SIZES || share->size == row->size);
 }
 
 /* Returns the geometric mean of the rows' ratios of a setting to the default,
@@ -314,11 +326,11 @@ static double tune_noise(double row, size_t rows)
 }
 
 static void tune_add_rows(tune_table *table, const settings_measured *m,
-                          bool large)
+                          tune_size size)
 {
     for (settings_verb verb = 0; verb < SETTINGS_VERBS; verb++)
         if ((verb != SETTINGS_ADDS || m->adds) && table->n < TUNE_ROWS)
-            table->row[table->n++] = (tune_row){ m->of, verb, large };
+            table->row[table->n++] = (tune_row){ m->of, verb, size };
 }
 
 /* Adds the mean of the default's two processes as one more number to the rows
@@ -418,17 +430,17 @@ static bool tune_judge(const char *variable, const char *own, const char *best,
 static size_t tune_print(const tune_table *table, const tune_columns *c,
                          const char *variable, const char *title)
 {
-    static const tune_share all = { "all", NULL, true, true };
+    static const tune_share all = { "all", NULL, TUNE_SIZES };
     tune_print_heads(c, title);
     for (size_t i = 0; i < table->n; i++)
         tune_print_row(&table->row[i], c);
     printf("\n");
     for (size_t k = 0; k < TUNE_KINDS; k++) {
         const char *kind = tune_kinds[k].name;
-        tune_print_means(table, c, &(tune_share){ kind, kind, true, true });
+        tune_print_means(table, c, &(tune_share){ kind, kind, TUNE_SIZES });
     }
-    tune_print_means(table, c, &(tune_share){ "small", NULL, true, false });
-    tune_print_means(table, c, &(tune_share){ "large", NULL, false, true });
+    for (tune_size s = 0; s < TUNE_SIZES; s++)
+        tune_print_means(table, c, &(tune_share){ tune_sizes[s], NULL, s });
     size_t best = tune_print_means(table, c, &all);
     double gain = 1 / tune_mean(table, &all, c->column[best].setting) - 1;
     bool better = tune_judge(variable, c->column[c->own].value,
@@ -439,8 +451,8 @@ static size_t tune_print(const tune_table *table, const tune_columns *c,
 
 /* ---- BLY_AHEAD and BLY_CPU --------------------------------------------- */
 
-static const uint32_t tune_aheads[] = {
-    1, 8, 16, 32, 64, 96, 128, 192, 256, 512,
+static const char *const tune_aheads[] = {
+    "1", "8", "16", "32", "64", "96", "128", "192", "256", "512",
 };
 
 /* The levels of x86; other architectures have at most one beyond the first,
@@ -492,29 +504,17 @@ static void tune_choose(tune_choices *c, tune_columns *columns,
     columns->n++;
 }
 
-static void tune_choose_ahead(tune_choices *c, uint32_t keys, uint32_t own)
-{
-    char value[12];
-    snprintf(value, sizeof value, "%" PRIu32, keys);
-    tune_choose(c, &c->ahead, "AHEAD=", "BLY_AHEAD", value, keys == own);
-}
-
-/* The default comes first, and has a column even if it is not one of the
- * numbers tried. */
+/* The default comes first. Its numbers of keys follow from the size. */
 static tune_choices tune_all_choices(const bly_processor_t *processor)
 {
     tune_choices c = {
         .setting = { { .name = "first" } }, .n = 1,
     };
-    bool placed = false, reached = false;
-    for (size_t i = 0; i < TUNE_COUNT(tune_aheads); i++) {
-        if (!placed && processor->ahead < tune_aheads[i])
-            tune_choose_ahead(&c, processor->ahead, processor->ahead);
-        placed = placed || processor->ahead <= tune_aheads[i];
-        tune_choose_ahead(&c, tune_aheads[i], processor->ahead);
-    }
-    if (!placed)
-        tune_choose_ahead(&c, processor->ahead, processor->ahead);
+    bool reached = false;
+    tune_choose(&c, &c.ahead, NULL, NULL, "by size", true);
+    for (size_t i = 0; i < TUNE_COUNT(tune_aheads); i++)
+        tune_choose(&c, &c.ahead, "AHEAD=", "BLY_AHEAD", tune_aheads[i],
+                    false);
     for (size_t i = 0; i < TUNE_COUNT(tune_levels) && !reached; i++) {
         reached = tune_reached(i, processor->instructions);
         tune_choose(&c, &c.level, "CPU=", "BLY_CPU",
@@ -527,25 +527,24 @@ static tune_choices tune_all_choices(const bly_processor_t *processor)
 static void tune_measure(const tune_plan *plan, const tune_choices *c,
                          tune_table *table)
 {
-    const uint64_t sizes[] = { plan->small, plan->large };
     size_t done = 0, all = 0;
     for (size_t k = 0; k < TUNE_KINDS; k++)
-        all += plan->wanted[k] && tune_kinds[k].ahead ? 2 : 0;
+        all += plan->wanted[k] && tune_kinds[k].ahead ? TUNE_SIZES : 0;
     for (size_t k = 0; k < TUNE_KINDS; k++)
-        for (size_t s = 0; s < 2 && plan->wanted[k]; s++) {
+        for (tune_size s = 0; s < TUNE_SIZES && plan->wanted[k]; s++) {
             const tune_kind *kind = &tune_kinds[k];
             settings_subject subject = {
-                .kind = kind->name, .rate = kind->rate, .bytes = sizes[s],
+                .kind = kind->name, .rate = kind->rate, .bytes = plan->bytes[s],
                 .asked = plan->asked, .rounds = plan->rounds, .adds = true,
                 .seconds = plan->seconds,
             };
             if (!kind->ahead)
                 continue;
             tune_progress("BLY_AHEAD and BLY_CPU", done++, all, kind,
-                          sizes[s]);
+                          plan->bytes[s]);
             settings_measured m = settings_measure(&subject, c->setting, c->n);
             size_t first = table->n;
-            tune_add_rows(table, &m, s == 1);
+            tune_add_rows(table, &m, s);
             tune_add_default(table, first);
         }
     tune_progress_end();
@@ -619,7 +618,7 @@ static void tune_near_size(const tune_plan *plan, const tune_kind *kind,
     tune_near_setting(&settings[TUNE_BETWEEN], TUNE_BETWEEN, bytes >> 12);
     tune_near_setting(&settings[TUNE_FAR], TUNE_FAR, 1);
     settings_measured m = settings_measure(&subject, settings, TUNE_WAYS + 1);
-    tune_add_rows(table, &m, bytes > plan->processor.near_bytes);
+    tune_add_rows(table, &m, TUNE_SIZES);
 }
 
 /* Returns the cost of all rows with that many near bytes, as a multiple of the
@@ -746,7 +745,7 @@ int main(int argc, char **argv)
         tune_misuse(plan.csv, "cannot be written");
     tune_clear_environment();
     plan.processor = settings_processor();
-    tune_sizes(&plan);
+    tune_plan_sizes(&plan);
     tune_print_machine(&plan);
     tune_ahead_and_level(&plan, line, sizeof line);
     tune_near(&plan, line, sizeof line);

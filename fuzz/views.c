@@ -30,6 +30,9 @@ static bool views_of(views_view *out, const bly_filter *filter)
     } else if (strcmp(kind, "cuckoo") == 0) {
         out->kind = VIEWS_CUCKOO;
         status = bly_inline_cuckoo_of(&out->as.cuckoo, filter);
+    } else if (strcmp(kind, "counting") == 0) {
+        out->kind = VIEWS_COUNTING;
+        status = bly_inline_counting_of(&out->as.counting, filter);
     }
     return status == BLY_OK;
 }
@@ -49,9 +52,12 @@ static bool views_contains(const views_view *view, uint64_t hash)
     case VIEWS_FUSE:
         bly_inline_fuse_prefetch(&view->as.fuse, hash);
         return bly_inline_fuse_contains(&view->as.fuse, hash);
-    default:
+    case VIEWS_CUCKOO:
         bly_inline_cuckoo_prefetch(&view->as.cuckoo, hash);
         return bly_inline_cuckoo_contains(&view->as.cuckoo, hash);
+    default:
+        bly_inline_counting_prefetch(&view->as.counting, hash);
+        return bly_inline_counting_contains(&view->as.counting, hash);
     }
 }
 

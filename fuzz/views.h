@@ -11,7 +11,8 @@
 
 typedef struct {
     enum {
-        VIEWS_BLOCKED, VIEWS_SPLIT, VIEWS_STANDARD, VIEWS_FUSE, VIEWS_CUCKOO
+        VIEWS_BLOCKED, VIEWS_SPLIT, VIEWS_STANDARD, VIEWS_FUSE, VIEWS_CUCKOO,
+        VIEWS_COUNTING
     } kind;
     union {
         bly_inline_blocked  blocked;
@@ -19,6 +20,7 @@ typedef struct {
         bly_inline_standard standard;
         bly_inline_fuse     fuse;
         bly_inline_cuckoo   cuckoo;
+        bly_inline_counting counting;
     } as;
 } views_view;
 

@@ -248,6 +248,8 @@ typedef struct {
                                    WebAssembly "simd128"                     */
     uint32_t    ahead;          /* keys of a batch whose lines of memory are
                                    on their way at a time, at most           */
+    uint32_t    ahead_cached;   /* the same in a filter of at most eight
+                                   times near_bytes                          */
     uint64_t    near_bytes;     /* that count as near: the second-level cache
                                    of a core, where the system tells         */
     uint64_t    reserved[5];    /* 0                                         */

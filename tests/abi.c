@@ -150,7 +150,9 @@ ABI_AT(bly_header, reserved, 136);
 ABI_SIZE(bly_processor_t, 64);
 ABI_AT(bly_processor_t, instructions, 0);
 ABI_AT(bly_processor_t, ahead, 8);
+ABI_AT(bly_processor_t, ahead_cached, 12);
 ABI_AT(bly_processor_t, near_bytes, 16);
+ABI_AT(bly_processor_t, reserved, 24);
 
 ABI_SIZE(bly_estimate, 16);
 ABI_AT(bly_estimate, value, 0);
@@ -379,6 +381,13 @@ ABI_AT(bly_inline_cuckoo, f, 28);
 ABI_AT(bly_inline_cuckoo, nibbles, 32);
 ABI_AT(bly_inline_cuckoo, sorted, 36);
 ABI_AT(bly_inline_cuckoo, reserved, 40);
+
+ABI_SIZE(bly_inline_counting, 64);
+ABI_AT(bly_inline_counting, payload, 0);
+ABI_AT(bly_inline_counting, m, 8);
+ABI_AT(bly_inline_counting, k, 16);
+ABI_AT(bly_inline_counting, bits, 20);
+ABI_AT(bly_inline_counting, reserved, 24);
 
 /* ---- Handed out by the library: these may grow at their end ------------- */
 

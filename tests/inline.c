@@ -131,6 +131,9 @@ static const char *const inline_kinds[] = {
     "cuckoo:f=8,sorted=yes", "cuckoo:f=13,sorted=yes", "cuckoo:f=16,sorted=yes",
     "cuckoo:f=17,sorted=yes", "cuckoo:f=18,sorted=yes",
     "cuckoo:f=25,sorted=yes", "cuckoo:f=32,sorted=yes",
+    "counting", "counting:bits=1", "counting:bits=3", "counting:bits=16",
+    "counting:k=1", "counting:k=2", "counting:k=64", "counting:m=1,k=3",
+    "counting:rule=least",
 };
 
 enum { INLINE_KINDS = sizeof inline_kinds / sizeof *inline_kinds };
@@ -163,7 +166,8 @@ static void test_widths(void **state)
         { "blocked:k=%u", 1, 32 }, { "standard:m=5000,k=%u", 1, 64 },
         { "fuse:bits=%u", 1, 32 }, { "fuse:arity=3,bits=%u", 1, 32 },
         { "xor:bits=%u", 1, 32 }, { "cuckoo:f=%u", 7, 32 },
-        { "cuckoo:f=%u,sorted=yes", 7, 32 },
+        { "cuckoo:f=%u,sorted=yes", 7, 32 }, { "counting:bits=%u", 1, 16 },
+        { "counting:m=5000,k=%u", 1, 64 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
@@ -183,7 +187,7 @@ static void test_rates_and_sizes(void **state)
 {
     static const char *const kinds[] = { "blocked", "split", "standard", "fuse",
                                          "fuse:arity=3", "xor", "cuckoo",
-                                         "cuckoo:sorted=yes" };
+                                         "cuckoo:sorted=yes", "counting" };
     static const double rates[] = { 0.3, 0.01, 1e-3, 1e-6 };
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -392,6 +396,7 @@ static void test_other_kinds(void **state)
             bly_inline_standard_of(&view.as.standard, filter),
             bly_inline_fuse_of(&view.as.fuse, filter),
             bly_inline_cuckoo_of(&view.as.cuckoo, filter),
+            bly_inline_counting_of(&view.as.counting, filter),
         };
         size_t fit = 0;
         for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
@@ -406,7 +411,7 @@ static void test_other_kinds(void **state)
         bly_free(filter);
     }
     assert_non_null(strstr(bly_why(), "bly_contains_hash"));
-    assert_int_equal(given, 6);
+    assert_int_equal(given, 7);
 }
 
 static void test_no_adds(void **state)

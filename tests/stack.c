@@ -73,11 +73,13 @@ static void stack_views(stack_job *job, const bly_filter *f)
     bly_inline_standard standard;
     bly_inline_fuse fuse;
     bly_inline_cuckoo cuckoo;
+    bly_inline_counting counting;
     STACK_CALL(job, bly_inline_blocked_of(&blocked, f));
     STACK_CALL(job, bly_inline_split_of(&split, f));
     STACK_CALL(job, bly_inline_standard_of(&standard, f));
     STACK_CALL(job, bly_inline_fuse_of(&fuse, f));
     STACK_CALL(job, bly_inline_cuckoo_of(&cuckoo, f));
+    STACK_CALL(job, bly_inline_counting_of(&counting, f));
 }
 
 /* Returns the largest number of keys that the kind can be planned for. */

@@ -94,6 +94,21 @@ static size_t cuckoo(const bly_filter *f, const uint64_t *hash)
     return hits;
 }
 
+static size_t counting(const bly_filter *f, const uint64_t *hash)
+{
+    size_t hits = 0;
+    /* example */
+    bly_inline_counting view;
+    if (bly_inline_counting_of(&view, f) < 0)
+        errx(1, "%s", bly_why());
+    for (size_t i = 0; i < N; i++) {
+        bly_inline_counting_prefetch(&view, hash[i + 8 < N ? i + 8 : i]);
+        hits += bly_inline_counting_contains(&view, hash[i]);
+    }
+    /* end */
+    return hits;
+}
+
 /* Makes a filter of these hashes, and counts how many of them a view finds. */
 static void check(const char *kind, const uint64_t *hash,
                   size_t (*by)(const bly_filter *f, const uint64_t *hash))
@@ -117,6 +132,7 @@ int main(void)
     check("standard", hash, standard);
     check("fuse", hash, fuse);
     check("cuckoo", hash, cuckoo);
+    check("counting", hash, counting);
     if (bly_new(&f, "blocked", &(bly_spec){ .capacity = N }) < 0)
         errx(1, "%s", bly_why());
     add(f, hash);

@@ -282,6 +282,33 @@ BLY_INLINE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
 BLY_INLINE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
                                            uint64_t hash);
 
+/* ==== Counting ========================================================== */
+
+/* A view of kind "counting". */
+typedef struct {
+    const uint8_t *payload;
+    uint64_t m;                 /* counters                                  */
+    uint32_t k;                 /* counters per key                          */
+    uint32_t bits;              /* per counter                               */
+    uint64_t reserved[5];       /* 0                                         */
+} bly_inline_counting;
+
+/* Fills in a view of a filter of kind "counting". BLY_EUNSUPPORTED: the filter
+ * is of another kind; the view is untouched. Thread-safe. */
+BLY_API bly_status bly_inline_counting_of(bly_inline_counting *view,
+                                          const bly_filter *filter)
+                                          BLY_MUST BLY_GIVEN(1, 2);
+
+/* Looks up a hash by a view. The answer is that of bly_contains_hash. */
+BLY_INLINE bool bly_inline_counting_contains(const bly_inline_counting *view,
+                                             uint64_t hash);
+
+/* Prefetches the memory that a lookup by a view reads first. It is that of the
+ * key's first three counters, which is all that most absent keys need. A hint,
+ * to be given some keys ahead of the lookup. */
+BLY_INLINE void bly_inline_counting_prefetch(const bly_inline_counting *view,
+                                             uint64_t hash);
+
 /* ==== Implementation ==================================================== */
 
 /* Nothing below is to be called by programs. It is the arithmetic of the
@@ -965,6 +992,77 @@ BLY_INSIDE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
     uint64_t bytes = view->nibbles * (uint64_t)view->quads;
     bly_inside_ask(view->payload + (size_t)(place.one * bytes >> 1));
     bly_inside_ask(view->payload + (size_t)(place.other * bytes >> 1));
+}
+
+/* ---- Counting ---------------------------------------------------------- */
+
+/* Returns whether the counter of a probe is above 0. It lies in up to three
+ * bytes, and no byte behind it is read. `bits` is known where it is 4. */
+BLY_INSIDE bool bly_inside_counter(const bly_inline_counting *v, uint64_t state,
+                                   uint32_t bits)
+{
+    uint64_t at = bly_inside_range(state, v->m), bit = at * bits;
+    if (bits == 4)
+        return (v->payload[(size_t)(at >> 1)] & (0x0F ^ (0 - (at & 1)))) != 0;
+    const uint8_t *p = v->payload + (size_t)(bit >> 3);
+    uint32_t shift = (uint32_t)(bit & 7), last = (shift + bits - 1) >> 3;
+    uint32_t second = last >= 1;
+    uint64_t word = p[0] | (uint64_t)p[second] << 8 * second
+                         | (uint64_t)p[last] << 8 * last;
+    return (word >> shift & bly_inside_mask(bits)) != 0;
+}
+
+/* Tests three counters without an unpredictable branch (a sum, which compilers
+ * do not take apart), and the others one by one, because an absent key passes
+ * three of them once in eight times. */
+BLY_INSIDE bool bly_inside_counters(const bly_inline_counting *v, uint64_t hash,
+                                    uint32_t bits)
+{
+    const uint64_t step = BLY_INSIDE_FACTOR;
+    uint64_t state = bly_inside_spread(hash);
+    uint32_t k = v->k;
+    if (k >= 3) {
+        int passed = bly_inside_counter(v, state, bits);
+        passed += bly_inside_counter(v, state *= step, bits);
+        passed += bly_inside_counter(v, state *= step, bits);
+        if (passed < 3)
+            return false;
+        state *= step;
+        k -= 3;
+    }
+    for (; k > 0; k--, state *= step)
+        if (!bly_inside_counter(v, state, bits))
+            return false;
+    return true;
+}
+
+/* Counters of other widths are rare. Inlined, they would take registers from
+ * those of 4 bits. */
+#if defined(__GNUC__)
+__attribute__((cold))
+#endif
+static inline bool bly_inside_odd_counters(const bly_inline_counting *v,
+                                           uint64_t hash)
+{
+    return bly_inside_counters(v, hash, v->bits);
+}
+
+BLY_INSIDE bool bly_inline_counting_contains(const bly_inline_counting *view,
+                                             uint64_t hash)
+{
+    return view->bits == 4 ? bly_inside_counters(view, hash, 4)
+                           : bly_inside_odd_counters(view, hash);
+}
+
+BLY_INSIDE void bly_inline_counting_prefetch(const bly_inline_counting *view,
+                                             uint64_t hash)
+{
+    uint64_t state = bly_inside_spread(hash);
+    for (uint32_t i = 0; i < view->k && i < 3; i++) {
+        uint64_t bit = bly_inside_range(state, view->m) * view->bits;
+        bly_inside_ask(view->payload + (size_t)(bit >> 3));
+        state *= BLY_INSIDE_FACTOR;
+    }
 }
 
 #ifdef __cplusplus

@@ -692,6 +692,9 @@ void filter_about(void)
                    "portable, sse2, avx2, avx512 or neon, if the processor has "
                    "it");
     output_format("keys ahead: %s", ahead);
+    if (how.ahead_cached != how.ahead)
+        output_format(", and %" PRIu32 " up to 8 times near",
+                      how.ahead_cached);
     filter_setting("BLY_AHEAD", ahead, "a whole number from 1 to 65536");
     output_format("near: %s KiB", near);
     filter_setting("BLY_NEAR", near, "a whole number of KiB from 1 to 2^30");

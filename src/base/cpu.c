@@ -55,32 +55,33 @@ static cpu_level cpu_of_name(const char *name)
 
 /* Returns the number in a variable, or `otherwise` unless it is in 1 .. `most`.
  */
-static int cpu_of_number(const char *variable, long most, long otherwise)
+static int cpu_of_text(const char *variable, long most, int otherwise)
 {
     const char *text = getenv(variable);
     char *end;
     bool digits = text != NULL && *text >= '0' && *text <= '9';
     long n = digits ? strtol(text, &end, 10) : 0;
-    return (int)(n >= 1 && n <= most && *end == '\0' ? n : otherwise);
+    return n >= 1 && n <= most && *end == '\0' ? (int)n : otherwise;
 }
 
 /* Returns the KiB of the second-level cache, as the system reports it. */
-static long cpu_near_of_machine(void)
+static int cpu_near_of_machine(void)
 {
     enum { LEAST = 64 << 10, MOST = 1 << 30 };
     long bytes = 0;
 #ifdef _SC_LEVEL2_CACHE_SIZE
     bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
-    return (bytes >= LEAST && bytes <= MOST ? bytes : CPU_NEAR) >> 10;
+    return (int)((bytes >= LEAST && bytes <= MOST ? bytes : CPU_NEAR) >> 10);
 }
 
 int cpu_decided = CPU_UNKNOWN;
-int cpu_ahead_decided = CPU_UNDECIDED, cpu_near_decided = CPU_UNDECIDED;
+int cpu_numbers[CPU_NUMBERS];
 
 void cpu_look_ahead(int keys)
 {
-    platform_store_int(&cpu_ahead_decided, keys);
+    platform_store_int(&cpu_numbers[CPU_KEYS], keys);
+    platform_store_int(&cpu_numbers[CPU_KEYS_CACHED], keys);
 }
 
 cpu_level cpu_limit(cpu_level most)
@@ -91,17 +92,24 @@ cpu_level cpu_limit(cpu_level most)
     return level;
 }
 
-void cpu_decide_ahead(void)
+static int cpu_number_of(cpu_number which)
 {
-    enum { MOST = 1 << 16 };
-    cpu_look_ahead(cpu_of_number("BLY_AHEAD", MOST, CPU_AHEAD));
+    enum { MOST_KEYS = 1 << 16, MOST_KIB = 1 << 30 };
+    switch (which) {
+    case CPU_KEYS:
+        return cpu_of_text("BLY_AHEAD", MOST_KEYS, CPU_AHEAD);
+    case CPU_KEYS_CACHED:
+        return cpu_of_text("BLY_AHEAD", MOST_KEYS, CPU_AHEAD_CACHED);
+    default:
+        return cpu_of_text("BLY_NEAR", MOST_KIB, cpu_near_of_machine());
+    }
 }
 
-void cpu_decide_near(void)
+int cpu_decide_number(cpu_number which)
 {
-    enum { MOST = 1 << 30 };
-    int near = cpu_of_number("BLY_NEAR", MOST, cpu_near_of_machine());
-    platform_store_int(&cpu_near_decided, near);
+    int number = cpu_number_of(which);
+    platform_store_int(&cpu_numbers[which], number);
+    return number;
 }
 
 cpu_level cpu_decide(void)

@@ -1,8 +1,9 @@
 /* cpu.h - properties of the processor: vector instructions, prefetch distance
- * and cache size.
+ * and cache sizes.
  *
- * Batches use the prefetch distance given here, limited by the keys they have
- * room for. (Builds prefetch a few keys ahead with constants of their own.) A
+ * Batches use the prefetch distance given here. It depends on the level of
+ * cache that holds the filter, and is limited by the keys they have room for.
+ * (Builds prefetch a few keys ahead with constants of their own.) A
  * kind with vector code for its batch verbs asks for the level once per batch
  * and chooses; a portable version always exists. All versions give the same
  * answers, with any distance: tests/laws.c tries each on one machine with
@@ -10,7 +11,7 @@
  *
  *     BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64),
  *                         simd128 (WebAssembly): highest level to use
- *     BLY_AHEAD=64        keys prefetched per batch, 1 .. 65536
+ *     BLY_AHEAD=64        keys prefetched per batch, 1 .. 65536, for every size
  *     BLY_NEAR=1024       KiB of the second-level cache, 1 .. 2^30
  *
  * Other values are ignored.
@@ -45,41 +46,55 @@ PLATFORM_INLINE cpu_level cpu_now(void)
 
 /* ---- Memory ------------------------------------------------------------ */
 
-/* The default number of keys in flight, each with a cache line: more than a
+/* How many keys are in flight, each with a cache line. In memory: more than a
  * processor can have outstanding, so that its queue of misses is never empty,
  * but few enough that no line is evicted from the first-level cache before use.
- * On an Intel Xeon of 2023, 32 to 128 measure the same; on Zen 5, 64 costs 1.4
- * times 128; from 192 on lines are lost. `make bench WHAT=tune` measures them.
- */
-enum { CPU_AHEAD = 128, CPU_NEAR = 1 << 20, CPU_UNDECIDED = 0 };
+ * In the caches: fewer, because their lines arrive sooner. A filter counts as
+ * cached up to CPU_SHARED times the core's own cache. The last-level cache may
+ * be larger, but other cores use it too, and some systems report the sum over
+ * all of them.
+ *
+ * In memory, 32 to 128 measure the same on an Intel Xeon of 2023; on Zen 5, 64
+ * costs 1.4 times 128; from 192 on lines are lost. On a busy Zen 3 with 512 KiB
+ * of its own, 128 costs up to 1.15 times 32 at 2 MiB, and 32 costs 1.4 to 1.6
+ * times 128 at 11 MiB. `make bench WHAT=tune` measures all this. */
+enum { CPU_AHEAD = 128, CPU_AHEAD_CACHED = 32, CPU_SHARED = 8 };
 
-/* Keys, and KiB of near memory; or CPU_UNDECIDED. */
-extern int cpu_ahead_decided, cpu_near_decided;
-void cpu_decide_ahead(void);
-void cpu_decide_near(void);
+/* Bytes of the core's own cache if the system does not tell; and a number of
+ * bytes that are in no cache. */
+enum { CPU_NEAR = 1 << 20 };
+#define CPU_FAR UINT64_MAX
 
-/* Returns how many of n keys to prefetch with room for `room`, which is smaller
- * if each key needs several lines. At least 1 if n is. */
-PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room)
+/* Numbers that are decided on their first use. */
+typedef enum {
+    CPU_KEYS, CPU_KEYS_CACHED, CPU_NEAR_KIB, CPU_NUMBERS
+} cpu_number;
+
+enum { CPU_UNDECIDED = 0 };
+extern int cpu_numbers[CPU_NUMBERS];
+int cpu_decide_number(cpu_number which);
+
+PLATFORM_INLINE int cpu_get(cpu_number which)
 {
-    int keys = platform_load_int(&cpu_ahead_decided);
-    if (keys == CPU_UNDECIDED) {
-        cpu_decide_ahead();
-        keys = platform_load_int(&cpu_ahead_decided);
-    }
-    size_t ahead = (size_t)keys < room ? (size_t)keys : room;
-    return ahead < n ? ahead : n;
+    int number = platform_load_int(&cpu_numbers[which]);
+    return number != CPU_UNDECIDED ? number : cpu_decide_number(which);
 }
 
 /* Returns the bytes of the second-level cache. */
 PLATFORM_INLINE uint64_t cpu_near(void)
 {
-    int kib = platform_load_int(&cpu_near_decided);
-    if (kib == CPU_UNDECIDED) {
-        cpu_decide_near();
-        kib = platform_load_int(&cpu_near_decided);
-    }
-    return (uint64_t)kib << 10;
+    return (uint64_t)cpu_get(CPU_NEAR_KIB) << 10;
+}
+
+/* Returns how many of n keys to prefetch from a filter of so many bytes, with
+ * room for `room`, which is smaller if each key needs several lines. At least 1
+ * if n is. */
+PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room, uint64_t bytes)
+{
+    bool cached = bytes / CPU_SHARED <= cpu_near();
+    size_t keys = (size_t)cpu_get(cached ? CPU_KEYS_CACHED : CPU_KEYS);
+    size_t ahead = keys < room ? keys : room;
+    return ahead < n ? ahead : n;
 }
 
 /* Returns the level's name in BLY_CPU; NULL if the architecture lacks it. */

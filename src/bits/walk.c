@@ -30,6 +30,12 @@ bool walk_contains_one(const void *view, uint64_t hash)
     return all;
 }
 
+/* Returns the bytes of a row. */
+PLATFORM_INLINE uint64_t walk_bytes(const walk_plan *plan)
+{
+    return (plan->slice + (plan->k - 1) * plan->stride) / 8;
+}
+
 /* Keys taken through their probes together: many, so that the last few probes
  * of a group, which wait for their lines, are few among all; and few enough
  * for the stack. */
@@ -67,15 +73,16 @@ PLATFORM_INLINE size_t walk_keep(walk_group *g, size_t kept, size_t i,
     return kept + set;
 }
 
-/* Runs one probe of the group's n keys; returns how many are left. The first
- * *fetched of them are prefetched already. While the last ones are tested, the
- * lines of the next probe are prefetched, so that no group waits between its
- * probes. */
-PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t *fetched,
+/* Runs one probe of the group's n keys, with `most` prefetched at a time;
+ * returns how many are left. The first *fetched are prefetched already. While
+ * the last ones are tested, the lines of the next probe are prefetched, so that
+ * no group waits between its probes. */
+PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t most,
+                                  size_t *fetched,
                                   const walk_plan *plan, const uint8_t *row,
                                   uint64_t base)
 {
-    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
+    size_t ahead = n < most ? n : most, kept = 0, next = 0;
     for (size_t i = *fetched; i < ahead; i++)
         walk_prefetch(plan, row, g->state[i], base);
     for (size_t i = 0; i < n - ahead; i++) {
@@ -96,6 +103,7 @@ static void walk_contains_group(walk_group *g, const walk_plan *plan,
                                 size_t n, bool *present)
 {
     const walk_plan p = *plan;
+    const size_t most = cpu_ahead(n, n, walk_bytes(plan));
     size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
@@ -103,7 +111,7 @@ static void walk_contains_group(walk_group *g, const walk_plan *plan,
         present[i] = false;
     }
     for (uint32_t j = 0; j < p.k && n > 0; j++)
-        n = walk_probe(g, n, &fetched, &p, row, j * p.stride);
+        n = walk_probe(g, n, most, &fetched, &p, row, j * p.stride);
     for (size_t i = 0; i < n; i++)
         present[g->key[i]] = true;
 }
@@ -151,7 +159,7 @@ PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
                                   bool *seen)
 {
     uint64_t ring[WALK_RING];
-    const size_t ahead = cpu_ahead(WALK_RING, WALK_RING);
+    const size_t ahead = cpu_ahead(WALK_RING, WALK_RING, walk_bytes(plan));
     const walk_plan p = *plan;
     walk_news news = { .seen = seen };
     size_t turn = 0;

@@ -11,6 +11,37 @@
 #include "bits/hash.h"
 #include "bodies/rows.h"
 
+/* ---- Two counters of four bits in a byte -------------------------------- */
+
+enum { CELLS_PLAIN_WIDTH = 4, CELLS_ABSENT = 1 << 8, CELLS_SATURATED = 1 << 9 };
+
+/* The byte that follows when its counter at a shift is raised or lowered by
+ * one, with CELLS_ABSENT if that was 0, and CELLS_SATURATED if it was 15. */
+#define CELLS_VALUE(byte, shift) ((byte) >> (shift) & 15)
+#define CELLS_FLAGS(byte, shift)                                               \
+    (CELLS_VALUE(byte, shift) == 0 ? CELLS_ABSENT                              \
+     : CELLS_VALUE(byte, shift) == 15 ? CELLS_SATURATED : 0)
+#define CELLS_RAISED(byte, shift)                                              \
+    (CELLS_FLAGS(byte, shift)                                                  \
+     | ((byte) + ((CELLS_VALUE(byte, shift) != 15) << (shift))))
+#define CELLS_LOWERED(byte, shift)                                             \
+    (CELLS_FLAGS(byte, shift)                                                  \
+     | ((byte) - ((CELLS_FLAGS(byte, shift) == 0) << (shift))))
+
+#define CELLS_1(f, byte)   f(byte, 0), f(byte, 4)
+#define CELLS_4(f, byte)   CELLS_1(f, (byte)), CELLS_1(f, (byte) + 1),         \
+                           CELLS_1(f, (byte) + 2), CELLS_1(f, (byte) + 3)
+#define CELLS_16(f, byte)  CELLS_4(f, (byte)), CELLS_4(f, (byte) + 4),         \
+                           CELLS_4(f, (byte) + 8), CELLS_4(f, (byte) + 12)
+#define CELLS_64(f, byte)  CELLS_16(f, (byte)), CELLS_16(f, (byte) + 16),      \
+                           CELLS_16(f, (byte) + 32), CELLS_16(f, (byte) + 48)
+#define CELLS_256(f)       CELLS_64(f, 0), CELLS_64(f, 64), CELLS_64(f, 128),  \
+                           CELLS_64(f, 192)
+
+/* Entry 2 b is for the low counter of byte b, and 2 b + 1 for the high one. */
+static const uint16_t cells_raised[512] = { CELLS_256(CELLS_RAISED) };
+static const uint16_t cells_lowered[512] = { CELLS_256(CELLS_LOWERED) };
+
 /* ---- Bodies for one width and one l, or for all ------------------------- */
 
 /* Call `work` with a copy of the cells in which the compiler knows what it can
@@ -88,12 +119,56 @@ PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
     return (equal | more) >> 31;
 }
 
-/* Raise counter `at`; a saturated one, or one that would pass its largest
- * value, is at it afterwards. */
-PLATFORM_INLINE void cells_raise(const cells *c, uint8_t *row, uint64_t at,
-                                 uint32_t by)
+/* Returns whether the compiler knows that counters have four bits and every
+ * increment is 1. Then two tables have the work of a probe. */
+PLATFORM_INLINE bool cells_plain(const cells *c)
 {
-    counters_raise(row, at, c->width, by);
+    return c->l == 1 && c->width == CELLS_PLAIN_WIDTH;
+}
+
+/* Returns whether the probe of a state passes. Two plain counters share a byte,
+ * and a mask of one of them is cheaper than a shift. */
+PLATFORM_INLINE bool cells_lets(const cells *c, const uint8_t *row,
+                                uint64_t state)
+{
+    uint64_t at = cells_at(c, state);
+    if (cells_plain(c))
+        return (row[at >> 1] & (0x0f ^ (0 - (at & 1)))) != 0;
+    return cells_pass(c, cells_get(c, row, at), cells_own(c, state));
+}
+
+/* Raises counter `at` by the increment of a probe, up to its largest value.
+ * Returns whether it was 0. */
+PLATFORM_INLINE bool cells_raise(const cells *c, uint8_t *row, uint64_t at,
+                                 uint32_t own)
+{
+    if (cells_plain(c)) {
+        uint32_t next = cells_raised[2 * row[at >> 1] + (at & 1)];
+        row[at >> 1] = (uint8_t)next;
+        return (next & CELLS_ABSENT) != 0;
+    }
+    bool zero = cells_get(c, row, at) == 0;
+    counters_raise(row, at, c->width, own);
+    return zero;
+}
+
+/* Lowers counter `at`, unless it is saturated or does not let the probe pass.
+ * Returns CELLS_ABSENT or CELLS_SATURATED in these cases. */
+PLATFORM_INLINE uint32_t cells_lower(const cells *c, uint8_t *row, uint64_t at,
+                                     uint32_t own)
+{
+    if (cells_plain(c)) {
+        uint32_t next = cells_lowered[2 * row[at >> 1] + (at & 1)];
+        row[at >> 1] = (uint8_t)next;
+        return next & (CELLS_ABSENT | CELLS_SATURATED);
+    }
+    uint32_t value = cells_get(c, row, at);
+    if (!cells_pass(c, value, own))
+        return CELLS_ABSENT;
+    if (cells_saturated(c, value))
+        return CELLS_SATURATED;
+    counters_set(row, at, c->width, value - own);
+    return 0;
 }
 
 PLATFORM_INLINE void cells_prefetch(const cells *c, const uint8_t *row,
@@ -102,10 +177,10 @@ PLATFORM_INLINE void cells_prefetch(const cells *c, const uint8_t *row,
     platform_prefetch(row + (at * c->width >> 3));
 }
 
-PLATFORM_INLINE void cells_prefetch_write(const cells *c, const uint8_t *row,
-                                          uint64_t at)
+/* Returns the bytes of a row. */
+PLATFORM_INLINE uint64_t cells_bytes(const cells *c)
 {
-    platform_prefetch_write(row + (at * c->width >> 3));
+    return c->m / 8 * c->width;
 }
 
 /* ---- Single keys ------------------------------------------------------- */
@@ -117,18 +192,19 @@ PLATFORM_INLINE bool cells_contains_by(const cells *c, const uint8_t *row,
     enum { TOGETHER = 3 };
     uint64_t state = hash_spread(hash);
     uint32_t k = c->k;
-    bool all = true;
     if (k >= TOGETHER) {
+        bool all = true;
         k -= TOGETHER;
         PLATFORM_UNROLL
         for (int i = 0; i < TOGETHER; i++, state *= HASH_STEP)
-            all &= cells_pass(c, cells_get(c, row, cells_at(c, state)),
-                              cells_own(c, state));
+            all &= cells_lets(c, row, state);
+        if (!all)
+            return false;
     }
-    for (; all && k > 0; k--, state *= HASH_STEP)
-        all = cells_pass(c, cells_get(c, row, cells_at(c, state)),
-                         cells_own(c, state));
-    return all;
+    for (; k > 0; k--, state *= HASH_STEP)
+        if (!cells_lets(c, row, state))
+            return false;
+    return true;
 }
 
 bool cells_contains(const cells *c, const uint8_t *row, uint64_t hash)
@@ -142,24 +218,30 @@ bool cells_contains_one(const void *view, uint64_t hash)
     CELLS_FOR(&v->cells, return cells_contains_by(&known, v->row, hash));
 }
 
+bool cells_contains_plain(const void *view, uint64_t hash)
+{
+    const cells_row *v = view;
+    const cells known = { v->cells.m, v->cells.k, CELLS_PLAIN_WIDTH, 1 };
+    return cells_contains_by(&known, v->row, hash);
+}
+
 /* First all are looked at, then all are raised: two probes may meet in one
  * counter, and the second shall not see what the first has added. With l = 1 it
  * may: if it matters, the first has seen the 0. */
 PLATFORM_INLINE bly_status cells_add_by(const cells *c, uint8_t *row,
                                         uint64_t hash)
 {
-    bool seen = true, at_once = c->l == 1;
+    bool fresh = false;
     uint64_t state = hash_spread(hash);
-    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP) {
-        uint64_t at = cells_at(c, state);
-        seen &= cells_pass(c, cells_get(c, row, at), cells_own(c, state));
-        if (at_once)
-            cells_raise(c, row, at, 1);
-    }
+    for (uint32_t i = 0; i < c->k && c->l != 1; i++, state *= HASH_STEP)
+        fresh |= !cells_lets(c, row, state);
     state = hash_spread(hash);
-    for (uint32_t i = 0; i < c->k && !at_once; i++, state *= HASH_STEP)
-        cells_raise(c, row, cells_at(c, state), cells_own(c, state));
-    return seen ? BLY_SEEN : BLY_OK;
+    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP) {
+        bool zero = cells_raise(c, row, cells_at(c, state),
+                                cells_own(c, state));
+        fresh |= c->l == 1 && zero;
+    }
+    return fresh ? BLY_OK : BLY_SEEN;
 }
 
 bly_status cells_add(const cells *c, uint8_t *row, uint64_t hash)
@@ -191,20 +273,18 @@ bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash)
 
 /* ---- Remove ------------------------------------------------------------ */
 
-/* The counters of a key and what it has added to them. */
-typedef struct {
-    uint64_t at[CELLS_K_MAX];
-    uint32_t own[CELLS_K_MAX];
-} cells_key;
-
-/* Give the first n of the key's increments back. What was lowered is not
- * saturated, what is saturated was not lowered. */
-static void cells_give_back(const cells *c, uint8_t *row, const cells_key *key,
-                            uint32_t n)
+/* Gives the first n of the key's increments back. What was lowered is not
+ * saturated, what is saturated was not lowered. (The cells are a copy, so that
+ * those of the caller can stay in registers.) */
+PLATFORM_APART static void cells_give_back(cells c, uint8_t *row,
+                                           uint64_t hash, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (!cells_saturated(c, cells_get(c, row, key->at[i])))
-            cells_raise(c, row, key->at[i], key->own[i]);
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < n; i++, state *= HASH_STEP) {
+        uint64_t at = cells_at(&c, state);
+        if (!cells_saturated(&c, cells_get(&c, row, at)))
+            cells_raise(&c, row, at, cells_own(&c, state));
+    }
 }
 
 /* Counter by counter, each tested before it is lowered: so probes that meet in
@@ -213,23 +293,18 @@ static void cells_give_back(const cells *c, uint8_t *row, const cells_key *key,
 PLATFORM_INLINE bly_status cells_remove_by(const cells *c, uint8_t *row,
                                            uint64_t hash)
 {
-    cells_key key;
     uint64_t state = hash_spread(hash);
-    bool all = true;
-    for (uint32_t i = 0; i < c->k; i++) {
-        uint64_t at = key.at[i] = cells_at(c, state);
-        uint32_t own = key.own[i] = cells_own(c, state);
-        uint32_t value = cells_get(c, row, at);
-        if (!cells_pass(c, value, own)) {
-            cells_give_back(c, row, &key, i);
+    uint32_t all = CELLS_SATURATED;
+    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP) {
+        uint32_t was = cells_lower(c, row, cells_at(c, state),
+                                   cells_own(c, state));
+        if ((was & CELLS_ABSENT) != 0) {
+            cells_give_back(*c, row, hash, i);
             return BLY_EABSENT;
         }
-        bool saturated = cells_saturated(c, value);
-        counters_set(row, at, c->width, value - (saturated ? 0 : own));
-        all &= saturated;
-        state *= HASH_STEP;
+        all &= was;
     }
-    return all ? BLY_EUNSAFE : BLY_OK;
+    return all != 0 ? BLY_EUNSAFE : BLY_OK;
 }
 
 bly_status cells_remove(const cells *c, uint8_t *row, uint64_t hash)
@@ -276,137 +351,24 @@ uint64_t cells_count(const cells *c, const uint8_t *row, uint64_t hash)
     CELLS_FOR(c, return cells_count_by(&known, row, hash));
 }
 
-/* ---- Batches: contains ------------------------------------------------- */
+/* ---- Batches: key by key ------------------------------------------------ */
 
-/* Lines on their way at most, and keys in a group: as in bits/walk.c. */
-enum { CELLS_RING = 128, CELLS_GROUP = 1536 };
+/* Lines on their way at most. */
+enum { CELLS_RING = 128 };
 
-/* The keys of a group whose probes so far have passed. */
-typedef struct {
-    uint64_t state[CELLS_GROUP];        /* of the index walk, at this probe  */
-    uint16_t key[CELLS_GROUP];          /* its place in the group            */
-} cells_group;
-
-/* Moves key i to place `kept`. Returns the next place, or this one again if the
- * probe does not pass. */
-PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
-                                  const cells *c, const uint8_t *row)
+/* Returns whether a row is so near that waiting for a line takes no longer than
+ * a prefetch. */
+PLATFORM_INLINE bool cells_near(const cells *c)
 {
-    uint64_t state = g->state[i];
-    uint32_t value = cells_get(c, row, cells_at(c, state));
-    bool pass = cells_pass(c, value, cells_own(c, state));
-    g->state[kept] = state * HASH_STEP;
-    g->key[kept] = g->key[i];
-    return kept + pass;
+    return cells_bytes(c) <= cpu_near();
 }
 
-/* Runs one probe of the group's n keys; returns how many are left. *fetched is
- * as in walk.c. */
-PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t *fetched,
-                                   const cells *c, const uint8_t *row)
-{
-    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
-    for (size_t i = *fetched; i < ahead; i++)
-        cells_prefetch(c, row, cells_at(c, g->state[i]));
-    for (size_t i = 0; i < n - ahead; i++) {
-        cells_prefetch(c, row, cells_at(c, g->state[i + ahead]));
-        kept = cells_keep(g, kept, i, c, row);
-    }
-    for (size_t i = n - ahead; i < n; i++) {
-        kept = cells_keep(g, kept, i, c, row);
-        cells_prefetch(c, row, cells_at(c, g->state[next]));
-        next += next < kept;
-    }
-    *fetched = next;
-    return kept;
-}
-
-PLATFORM_INLINE void cells_contains_group(cells_group *g, const cells *c,
-                                          const uint8_t *row,
-                                          const uint64_t *hashes, size_t n,
-                                          bool *present)
-{
-    size_t fetched = 0;
-    for (size_t i = 0; i < n; i++) {
-        g->state[i] = hash_spread(hashes[i]);
-        g->key[i] = (uint16_t)i;
-        present[i] = false;
-    }
-    for (uint32_t j = 0; j < c->k && n > 0; j++)
-        n = cells_probe(g, n, &fetched, c, row);
-    for (size_t i = 0; i < n; i++)
-        present[g->key[i]] = true;
-}
-
-void cells_contains_many(const cells *c, const uint8_t *row,
-                         const uint64_t *hashes, size_t n, bool *present)
-{
-    cells_group group;
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < CELLS_GROUP ? n - i : CELLS_GROUP;
-        CELLS_FOR(c, cells_contains_group(&group, &known, row, hashes + i,
-                                          some, present + i));
-    }
-}
-
-/* ---- Batches: add ------------------------------------------------------ */
-
-/* Probes that wait for their lines. What they add is there only where it is not
- * 1 in any case. */
-typedef struct {
-    uint64_t at[CELLS_RING];
-    uint32_t own[CELLS_RING];
-} cells_ring;
-
-PLATFORM_INLINE void cells_raise_due(const cells *c, uint8_t *row,
-                                     const cells_ring *ring, size_t turn)
-{
-    size_t slot = turn % CELLS_RING;
-    cells_raise(c, row, ring->at[slot], c->l == 1 ? 1 : ring->own[slot]);
-}
-
-PLATFORM_INLINE void cells_prefetch_due(const cells *c, const uint8_t *row,
-                                        cells_ring *ring, size_t turn,
-                                        uint64_t state)
-{
-    size_t slot = turn % CELLS_RING;
-    ring->at[slot] = cells_at(c, state);
-    if (c->l != 1)
-        ring->own[slot] = cells_own(c, state);
-    cells_prefetch_write(c, row, ring->at[slot]);
-}
-
-/* All probes of all keys, one after another, raised some behind their
- * prefetches. */
-PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
-                                       const uint64_t *hashes, size_t n)
-{
-    cells_ring ring;
-    size_t turn = 0, ahead = cpu_ahead(CELLS_RING, CELLS_RING);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t state = hash_spread(hashes[i]);
-        for (uint32_t j = 0; j < c->k; j++, turn++, state *= HASH_STEP) {
-            if (turn >= ahead)
-                cells_raise_due(c, row, &ring, turn - ahead);
-            cells_prefetch_due(c, row, &ring, turn, state);
-        }
-    }
-    for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
-        cells_raise_due(c, row, &ring, i);
-}
-
-void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
-                    size_t n)
-{
-    CELLS_FOR(c, cells_add_many_by(&known, row, hashes, n));
-}
-
-/* ---- Batches: add by the least, remove, count --------------------------- */
-
-/* Keys whose lines are on their way, at least one. */
+/* Returns for how many keys lines are on their way: at least one, or none if
+ * the row is near. */
 PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
 {
-    return (cpu_ahead(CELLS_RING, CELLS_RING) + c->k - 1) / c->k;
+    size_t lines = cpu_ahead(CELLS_RING, CELLS_RING, cells_bytes(c));
+    return cells_near(c) ? 0 : (lines + c->k - 1) / c->k;
 }
 
 PLATFORM_INLINE void cells_prefetch_key(const cells *c, const uint8_t *row,
@@ -427,11 +389,173 @@ PLATFORM_INLINE void cells_prefetch_key(const cells *c, const uint8_t *row,
         for (size_t i = 0; i < (n) && i < ahead; i++)                          \
             cells_prefetch_key(c, row, (hashes)[i]);                           \
         for (size_t i = 0; i < (n); i++) {                                     \
-            if ((n) - i > ahead)                                               \
+            if (ahead > 0 && (n) - i > ahead)                                  \
                 cells_prefetch_key(c, row, (hashes)[i + ahead]);               \
             work;                                                              \
         }                                                                      \
     } while (0)
+
+/* ---- Batches: contains ------------------------------------------------- */
+
+/* Keys in a group: as in bits/walk.c. */
+enum { CELLS_GROUP = 1536 };
+
+/* The keys of a group whose probes so far have passed. */
+typedef struct {
+    uint64_t state[CELLS_GROUP];        /* of the index walk, at this probe  */
+    uint16_t key[CELLS_GROUP];          /* its place in the group            */
+} cells_group;
+
+/* Moves key i to place `kept`. Returns the next place, or this one again if the
+ * probe does not pass. */
+PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
+                                  const cells *c, const uint8_t *row)
+{
+    uint64_t state = g->state[i];
+    bool pass = cells_lets(c, row, state);
+    g->state[kept] = state * HASH_STEP;
+    g->key[kept] = g->key[i];
+    return kept + pass;
+}
+
+/* Runs one probe of the group's n keys; returns how many are left. `most` and
+ * *fetched are as in walk.c. */
+PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t most,
+                                   size_t *fetched, const cells *c,
+                                   const uint8_t *row)
+{
+    size_t ahead = n < most ? n : most, kept = 0, next = 0;
+    for (size_t i = *fetched; i < ahead; i++)
+        cells_prefetch(c, row, cells_at(c, g->state[i]));
+    for (size_t i = 0; i < n - ahead; i++) {
+        cells_prefetch(c, row, cells_at(c, g->state[i + ahead]));
+        kept = cells_keep(g, kept, i, c, row);
+    }
+    for (size_t i = n - ahead; i < n; i++) {
+        kept = cells_keep(g, kept, i, c, row);
+        cells_prefetch(c, row, cells_at(c, g->state[next]));
+        next += next < kept;
+    }
+    *fetched = next;
+    return kept;
+}
+
+/* Looks up a group probe by probe; returns how many are there. */
+PLATFORM_INLINE size_t cells_walk(cells_group *g, const cells *c,
+                                  const uint8_t *row, const uint64_t *hashes,
+                                  size_t n, bool *present)
+{
+    const size_t most = cpu_ahead(n, n, cells_bytes(c));
+    size_t fetched = 0;
+    for (size_t i = 0; i < n; i++) {
+        g->state[i] = hash_spread(hashes[i]);
+        g->key[i] = (uint16_t)i;
+        present[i] = false;
+    }
+    for (uint32_t j = 0; j < c->k && n > 0; j++)
+        n = cells_probe(g, n, most, &fetched, c, row);
+    for (size_t i = 0; i < n; i++)
+        present[g->key[i]] = true;
+    return n;
+}
+
+/* Runs some probes of a key without a branch, and returns whether all pass. */
+PLATFORM_INLINE bool cells_pass_all(const cells *c, const uint8_t *row,
+                                    uint64_t *state, uint32_t probes)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < probes; i++, *state *= HASH_STEP)
+        all &= cells_lets(c, row, *state);
+    return all;
+}
+
+/* Looks up a group in a row that is near: two probes of each key, which three
+ * in four absent keys do not pass, then all others of the rest. */
+PLATFORM_INLINE void cells_halves(cells_group *g, const cells *c,
+                                  const uint8_t *row, const uint64_t *hashes,
+                                  size_t n, bool *present)
+{
+    const uint32_t first = c->k < 2 ? c->k : 2;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t state = hash_spread(hashes[i]);
+        bool pass = cells_pass_all(c, row, &state, first);
+        present[i] = false;
+        g->state[kept] = state;
+        g->key[kept] = (uint16_t)i;
+        kept += pass;
+    }
+    for (size_t i = 0; i < kept; i++)
+        present[g->key[i]] = cells_pass_all(c, row, &g->state[i],
+                                            c->k - first);
+}
+
+/* Looks up keys of which most are there: all their lines are needed. Returns
+ * how many are. */
+PLATFORM_INLINE size_t cells_whole(const cells *c, const uint8_t *row,
+                                   const uint64_t *hashes, size_t n,
+                                   bool *present)
+{
+    size_t there = 0;
+    CELLS_ROLL(c, row, hashes, n,
+        uint64_t state = hash_spread(hashes[i]);
+        present[i] = cells_pass_all(c, row, &state, c->k);
+        there += present[i]);
+    return there;
+}
+
+/* Chooses the way of each group by the one before it, which is a small one at
+ * first. */
+PLATFORM_INLINE void cells_contains_many_by(cells_group *g, const cells *c,
+                                            const uint8_t *row,
+                                            const uint64_t *hashes, size_t n,
+                                            bool *present)
+{
+    enum { FIRST = 256 };
+    const bool near = cells_near(c);
+    bool most = false;
+    for (size_t i = 0, some; i < n; i += some) {
+        size_t there = 0, room = i == 0 ? FIRST : CELLS_GROUP;
+        some = n - i < room ? n - i : room;
+        if (near)
+            cells_halves(g, c, row, hashes + i, some, present + i);
+        else if (most)
+            there = cells_whole(c, row, hashes + i, some, present + i);
+        else
+            there = cells_walk(g, c, row, hashes + i, some, present + i);
+        most = there > some / 4 * 3;
+    }
+}
+
+void cells_contains_many(const cells *c, const uint8_t *row,
+                         const uint64_t *hashes, size_t n, bool *present)
+{
+    cells_group group;
+    CELLS_FOR(c, cells_contains_many_by(&group, &known, row, hashes, n,
+                                        present));
+}
+
+/* ---- Batches: add, remove, count ----------------------------------------- */
+
+/* Raises all probes of a key. */
+PLATFORM_INLINE void cells_put(const cells *c, uint8_t *row, uint64_t hash)
+{
+    uint64_t state = hash_spread(hash);
+    for (uint32_t i = 0; i < c->k; i++, state *= HASH_STEP)
+        cells_raise(c, row, cells_at(c, state), cells_own(c, state));
+}
+
+PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
+                                       const uint64_t *hashes, size_t n)
+{
+    CELLS_ROLL(c, row, hashes, n, cells_put(c, row, hashes[i]));
+}
+
+void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
+                    size_t n)
+{
+    CELLS_FOR(c, cells_add_many_by(&known, row, hashes, n));
+}
 
 PLATFORM_INLINE void cells_add_least_many_by(const cells *c, uint8_t *row,
                                              const uint64_t *hashes, size_t n)
@@ -479,7 +603,7 @@ PLATFORM_INLINE void cells_unite_by(const cells *c, uint8_t *into,
                                     const uint8_t *other)
 {
     TASK_EACH(i, c->m)
-        cells_raise(c, into, i, cells_get(c, other, i));
+        counters_raise(into, i, c->width, cells_get(c, other, i));
 }
 
 void cells_unite(const cells *c, uint8_t *into, const uint8_t *other)

@@ -28,10 +28,10 @@
  * itself, says nothing of it.
  *
  * BATCHES. Lookups run their probes in phases, as in walk.h, and prefetch only
- * the lines that the answers need. Adds commute, so a ring of probes follows
- * their prefetches. Removals do not commute (whether a key is there depends on
- * the removals before it), so they run key by key, with the lines of later keys
- * prefetched.
+ * the lines that the answers need. If most keys are there, all their lines are
+ * needed, and keys go one by one. So do those of other batches: whether a key
+ * can be removed depends on the removals before it. The lines of later keys are
+ * prefetched, unless the row is near.
  */
 #ifndef BLY_BODIES_CELLS_H
 #define BLY_BODIES_CELLS_H
@@ -96,6 +96,9 @@ typedef struct {
 } cells_row;
 bool       cells_contains_one(const void *view, uint64_t hash);
 
+/* Looks up a hash in a row with width = 4 and l = 1. */
+bool       cells_contains_plain(const void *view, uint64_t hash);
+
 bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
 bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
 
@@ -156,10 +159,11 @@ void cells_stat(bly_info_t *out, const cells *c, const uint8_t *row);
                                                void *view)                     \
     {                                                                          \
         const void *image = *subject;                                          \
-        *(cells_row *)view = (cells_row){ name##_cells(image),                 \
-                                          image_payload(image) };              \
+        const cells c = name##_cells(image);                                   \
+        *(cells_row *)view = (cells_row){ c, image_payload(image) };           \
         *subject = view;                                                       \
-        return cells_contains_one;                                             \
+        return c.l == 1 && c.width == 4 ? cells_contains_plain                 \
+                                        : cells_contains_one;                  \
     }                                                                          \
                                                                                \
     static void name##_contains_many(const void *image,                        \

@@ -276,7 +276,7 @@ PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
 {
     const fingerprint_view v = *view;
     fingerprint_key ring[FINGERPRINT_AHEAD];
-    size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD);
+    size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD, v.shape.shards * v.stride);
     for (size_t i = 0; i < ahead; i++)
         fingerprint_prefetch(&v, arity, width, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
@@ -322,7 +322,7 @@ PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
 /* Groups whose lines are on their way. */
 PLATFORM_INLINE size_t fingerprint_groups(void)
 {
-    size_t keys = cpu_ahead(FINGERPRINT_AHEAD, FINGERPRINT_AHEAD);
+    size_t keys = cpu_ahead(FINGERPRINT_AHEAD, FINGERPRINT_AHEAD, CPU_FAR);
     return (keys + FINGERPRINT_LANES - 1) / FINGERPRINT_LANES;
 }
 

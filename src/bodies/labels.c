@@ -36,6 +36,12 @@ typedef struct {
     uint64_t tops;              /* the highest bit of each                   */
 } labels_row;
 
+/* Returns the bytes of a row. */
+PLATFORM_INLINE uint64_t labels_bytes(const labels_row *r)
+{
+    return r->m / 8 * r->width;
+}
+
 static int labels_form(size_t bytes, uint32_t width)
 {
     return bytes < LABELS_WORD_BYTES
@@ -463,13 +469,14 @@ PLATFORM_INLINE size_t labels_keep(const labels_group *g, size_t kept, size_t i,
     return kept + (r->fields ? least > 0 : cell > 0);
 }
 
-/* Runs one probe of the group's n keys; returns how many are left. *fetched is
- * as in walk.c. */
+/* Runs one probe of the group's n keys; returns how many are left. `most` and
+ * *fetched are as in walk.c. */
 PLATFORM_INLINE size_t labels_probe(const labels_group *g, size_t n,
-                                    size_t *fetched, const labels_row *r,
+                                    size_t most, size_t *fetched,
+                                    const labels_row *r,
                                     const uint8_t *row, bool meets)
 {
-    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
+    size_t ahead = n < most ? n : most, kept = 0, next = 0;
     for (size_t i = *fetched; i < ahead; i++)
         labels_prefetch(r, row, labels_at(r, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
@@ -491,6 +498,7 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
                                     size_t n, bool *found, uint64_t *labels)
 {
     const bool meets = g->least != NULL;
+    const size_t most = cpu_ahead(n, n, labels_bytes(r));
     size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
@@ -500,7 +508,7 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
         found[i] = false;
     }
     for (uint32_t j = 0; j < r->k && n > 0; j++)
-        n = labels_probe(g, n, &fetched, r, row, meets);
+        n = labels_probe(g, n, most, &fetched, r, row, meets);
     for (size_t i = 0; i < n; i++) {
         found[g->key[i]] = true;
         if (labels != NULL)
@@ -582,7 +590,8 @@ PLATFORM_INLINE void labels_put_all(const labels_row *r, uint8_t *row,
                                     const uint64_t *labels, size_t n)
 {
     labels_turns ring[LABELS_RING];
-    size_t turn = 0, ahead = cpu_ahead(LABELS_RING, LABELS_RING);
+    size_t turn = 0, ahead = cpu_ahead(LABELS_RING, LABELS_RING,
+                                       labels_bytes(r));
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]);
         uint64_t label = labels != NULL ? labels[i] : 1;

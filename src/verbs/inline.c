@@ -19,8 +19,9 @@ static bly_status inline_fill(void *view, size_t bytes, const char *kind,
     const bly_kind *wanted = registry_find(kind, strlen(kind));
     if (filter->kind->inlining == NULL)
         return status_fail(BLY_EUNSUPPORTED, "kind %s has no view (blocked, "
-                           "split, standard, fuse, xor and cuckoo have): use "
-                           "bly_contains_hash", filter->kind->name);
+                           "split, standard, fuse, xor, cuckoo and counting "
+                           "have): use bly_contains_hash",
+                           filter->kind->name);
     if (wanted == NULL
         || filter->kind->inlining->view != wanted->inlining->view)
         return status_fail(BLY_EUNSUPPORTED, "the filter is of kind %s, but "
@@ -59,6 +60,12 @@ bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
                                 const bly_filter *filter)
 {
     return inline_fill(view, sizeof *view, "cuckoo", filter);
+}
+
+bly_status bly_inline_counting_of(bly_inline_counting *view,
+                                  const bly_filter *filter)
+{
+    return inline_fill(view, sizeof *view, "counting", filter);
 }
 
 bly_status bly_inline_begin(bly_filter *filter)

@@ -17,7 +17,8 @@ void bly_processor(bly_processor_t *out)
 {
     *out = (bly_processor_t){
         .instructions = cpu_name(cpu_now()),
-        .ahead = (uint32_t)cpu_ahead(UINT32_MAX, UINT32_MAX),
+        .ahead = (uint32_t)cpu_ahead(UINT32_MAX, UINT32_MAX, CPU_FAR),
+        .ahead_cached = (uint32_t)cpu_ahead(UINT32_MAX, UINT32_MAX, 0),
         .near_bytes = cpu_near(),
     };
 }

@@ -76,21 +76,29 @@ static void test_limit_stays(void **state)
 {
     (void)state;
     assert_int_equal(cpu_limit(CPU_PORTABLE), CPU_PORTABLE);
-    assert_int_equal(cpu_ahead_decided, CPU_UNDECIDED);
+    for (int i = 0; i < CPU_NUMBERS; i++)
+        assert_int_equal(cpu_numbers[i], CPU_UNDECIDED);
     assert_int_equal(unsetenv("BLY_AHEAD"), 0);
-    assert_int_equal(cpu_ahead(1000, 1000), CPU_AHEAD);
+    assert_int_equal(cpu_ahead(1000, 1000, CPU_FAR), CPU_AHEAD);
     assert_int_equal(cpu_now(), CPU_PORTABLE);
-    platform_store_int(&cpu_near_decided, CPU_UNDECIDED);
     assert_in_range(cpu_near(), 64 << 10, 1 << 30);
     assert_int_equal(cpu_now(), CPU_PORTABLE);
 }
 
+static void decide_again(const char *variable, const char *text)
+{
+    assert_int_equal(setenv(variable, text, 1), 0);
+    for (int i = 0; i < CPU_NUMBERS; i++)
+        cpu_decide_number((cpu_number)i);
+    assert_int_equal(unsetenv(variable), 0);
+}
+
+/* Returns the keys ahead out of the caches; in them they are as many. */
 static size_t ahead_with(const char *text, size_t n, size_t room)
 {
-    assert_int_equal(setenv("BLY_AHEAD", text, 1), 0);
-    cpu_decide_ahead();
-    assert_int_equal(unsetenv("BLY_AHEAD"), 0);
-    return cpu_ahead(n, room);
+    decide_again("BLY_AHEAD", text);
+    assert_int_equal(cpu_ahead(n, room, 0), cpu_ahead(n, room, CPU_FAR));
+    return cpu_ahead(n, room, CPU_FAR);
 }
 
 /* Invalid numbers are ignored. */
@@ -99,8 +107,11 @@ static void test_ahead(void **state)
     (void)state;
     static const char *const none[] = { "", "0", "-1", "65537", "7x", "x",
                                         "99999999999999999999" };
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        assert_int_equal(ahead_with(none[i], 1000, 1000), CPU_AHEAD);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        decide_again("BLY_AHEAD", none[i]);
+        assert_int_equal(cpu_ahead(1000, 1000, CPU_FAR), CPU_AHEAD);
+        assert_int_equal(cpu_ahead(1000, 1000, 0), CPU_AHEAD_CACHED);
+    }
     assert_int_equal(ahead_with("1", 1000, 64), 1);
     assert_int_equal(ahead_with("65536", 1000, 64), 64);
     assert_int_equal(ahead_with("65536", 10, 64), 10);
@@ -108,19 +119,28 @@ static void test_ahead(void **state)
     assert_int_equal(ahead_with("1", 0, 64), 0);
 }
 
+/* A filter that the caches hold is prefetched less far ahead. */
+static void test_cached(void **state)
+{
+    (void)state;
+    decide_again("BLY_NEAR", "100");
+    const uint64_t cached = 8 * 100 << 10;
+    assert_int_equal(cpu_ahead(1000, 1000, cached), CPU_AHEAD_CACHED);
+    assert_int_equal(cpu_ahead(1000, 1000, cached + 8), CPU_AHEAD);
+    assert_int_equal(cpu_ahead(3, 1000, cached), 3);
+    assert_int_equal(cpu_ahead(1000, 2, cached), 2);
+}
+
 static uint64_t near_with(const char *text)
 {
-    assert_int_equal(setenv("BLY_NEAR", text, 1), 0);
-    cpu_decide_near();
-    assert_int_equal(unsetenv("BLY_NEAR"), 0);
+    decide_again("BLY_NEAR", text);
     return cpu_near();
 }
 
 static void test_near(void **state)
 {
     (void)state;
-    cpu_decide_near();
-    uint64_t has = cpu_near();
+    uint64_t has = near_with("");
     assert_in_range(has, 64 << 10, 1 << 30);
     assert_int_equal(near_with("1"), 1 << 10);
     assert_int_equal(near_with("1073741824"), UINT64_C(1) << 40);
@@ -134,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_stays),
         cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_cached),
         cmocka_unit_test(test_near),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_architecture),

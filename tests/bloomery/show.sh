@@ -128,7 +128,8 @@ out_has '--version' 0 '^bloomery [0-9]+\.[0-9]+\.[0-9]+$'
 try --version --verbose
 out_has '--version --verbose' 0 \
     '^instructions: (portable|sse2|avx2|avx512|neon) '
-out_has '--version --verbose: keys ahead' 0 '^keys ahead: [1-9][0-9]* '
+out_has '--version --verbose: keys ahead' 0 \
+    '^keys ahead: [1-9][0-9]*, and [1-9][0-9]* up to 8 times near '
 out_has '--version --verbose: near' 0 '^near: [1-9][0-9]* KiB '
 BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status

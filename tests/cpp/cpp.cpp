@@ -658,12 +658,14 @@ static void test_inline_views()
     const std::vector<std::string> some = words(600);
     filter blocked("blocked", spec(1000)), split("split", spec(1000)),
         standard("standard", spec(1000)), cuckoo("cuckoo", spec(1000)),
+        counting("counting", spec(1000)),
         fuse = filter::build("fuse", spec(), some);
     bly_inline_blocked b;
     bly_inline_split s;
     bly_inline_standard t;
     bly_inline_fuse x;
     bly_inline_cuckoo c;
+    bly_inline_counting n;
 
     CHECK(bly_inline_blocked_of(&b, fuse.get()) == BLY_EUNSUPPORTED);
     CHECK(bly_inline_blocked_of(&b, blocked.get()) == BLY_OK);
@@ -671,7 +673,9 @@ static void test_inline_views()
     CHECK(bly_inline_standard_of(&t, standard.get()) == BLY_OK);
     CHECK(bly_inline_fuse_of(&x, fuse.get()) == BLY_OK);
     CHECK(bly_inline_cuckoo_of(&c, cuckoo.get()) == BLY_OK);
+    CHECK(bly_inline_counting_of(&n, counting.get()) == BLY_OK);
     cuckoo.add_many(some);
+    counting.add_many(some);
     CHECK(bly_inline_begin(blocked.get()) == BLY_OK);
     CHECK(bly_inline_begin(split.get()) == BLY_OK);
     CHECK(bly_inline_begin(standard.get()) == BLY_OK);
@@ -692,6 +696,7 @@ static void test_inline_views()
         CHECK(bly_inline_standard_contains(&t, h) == standard.contains(word));
         CHECK(bly_inline_fuse_contains(&x, h) == fuse.contains(word));
         CHECK(bly_inline_cuckoo_contains(&c, h) == cuckoo.contains(word));
+        CHECK(bly_inline_counting_contains(&n, h) == counting.contains(word));
         CHECK(i >= 600 || bly_inline_fuse_contains(&x, h));
     }
 }

@@ -40,3 +40,10 @@ bool views_cuckoo(const bly_inline_cuckoo *v, uint64_t hash)
     bly_inline_cuckoo_prefetch(v, hash);
     return bly_inline_cuckoo_contains(v, hash);
 }
+
+bool views_counting(const bly_inline_counting *v, uint64_t hash);
+bool views_counting(const bly_inline_counting *v, uint64_t hash)
+{
+    bly_inline_counting_prefetch(v, hash);
+    return bly_inline_counting_contains(v, hash);
+}

@@ -605,7 +605,7 @@ static bly_status buffered_add(void *image, uint64_t hash)
 static size_t buffered_some(const void *image, const uint64_t *hashes,
                             size_t n, uint64_t *places)
 {
-    size_t some = cpu_ahead(n, BUFFERED_AHEAD);
+    size_t some = cpu_ahead(n, BUFFERED_AHEAD, image_payload_bytes(image));
     buffered_place_many(image, hashes, some, places);
     for (size_t i = 0; i < some; i++) {
         platform_prefetch(buffered_at(image, places[i]));

@@ -272,7 +272,7 @@ static void cascade_level_has_many(const cascade_level *level,
     }
     const uint8_t *row = cascade_row_bits(level);
     uint64_t bits = 8 * cascade_row_bytes(level);
-    size_t ahead = cpu_ahead(n, n);
+    size_t ahead = cpu_ahead(n, n, bits / 8);
     for (size_t i = 0; i < ahead; i++)
         platform_prefetch(row + (bits_range(states[i], bits) >> 3));
     for (size_t i = 0; i < n; i++) {

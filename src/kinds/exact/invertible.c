@@ -469,7 +469,7 @@ static bool invertible_contains(const void *image, uint64_t hash)
 static size_t invertible_ahead(const invertible *t, invertible_key *keys,
                                const uint64_t *hashes, size_t n)
 {
-    n = cpu_ahead(n, INVERTIBLE_AHEAD);
+    n = cpu_ahead(n, INVERTIBLE_AHEAD, t->k * t->w * t->stride);
     for (size_t i = 0; i < n; i++) {
         invertible_find(t, &keys[i], hashes[i]);
         for (uint32_t j = 0; j < t->k; j++)

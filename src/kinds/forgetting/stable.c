@@ -787,7 +787,7 @@ enum { STABLE_RING = 128 };
 static size_t stable_keys_ahead(const stable_view *v)
 {
     uint64_t lines = 1 + v->k + v->p / (512 / v->width);
-    size_t all = cpu_ahead(STABLE_RING, STABLE_RING);
+    size_t all = cpu_ahead(STABLE_RING, STABLE_RING, v->m / 8 * v->width);
     return lines < all ? (size_t)(all / lines) : 1;
 }
 

@@ -235,7 +235,7 @@ static void bloomier_get_many(const void *image, const uint64_t *hashes,
                               size_t n, bool *found, uint64_t *labels)
 {
     const fingerprint_view v = fingerprint_look(image);
-    size_t ahead = cpu_ahead(n, BLOOMIER_RING);
+    size_t ahead = cpu_ahead(n, BLOOMIER_RING, image_payload_bytes(image));
     bloomier_key ring[BLOOMIER_RING];
     for (size_t i = 0; i < ahead; i++)
         bloomier_prefetch(&v, hashes[i], &ring[i]);

@@ -173,6 +173,8 @@
 
 #include <assert.h>
 
+#include "bloomery/inline.h"
+
 #include "bits/bits.h"
 #include "bodies/cells.h"
 #include "bits/counters.h"
@@ -311,6 +313,16 @@ static bly_status counting_removes(const void *image)
                        "counters of a key: make it with rule=every");
 }
 
+static void counting_inline(void *view, const void *image)
+{
+    const cells c = counting_cells(image);
+    bly_inline_counting *out = view;
+    out->payload = image_payload(image);
+    out->m = c.m;
+    out->k = c.k;
+    out->bits = c.width;
+}
+
 static const kind_varying counting_varying = {
     .removes = counting_removes,
 };
@@ -318,6 +330,10 @@ static const kind_varying counting_varying = {
 static const kind_combining counting_combining = {
     .unite   = counting_unite,
     .overlap = counting_overlap,
+};
+
+static const kind_inlining counting_inlining = {
+    .view = counting_inline,
 };
 
 const bly_kind bly_kind_counting = {
@@ -344,4 +360,5 @@ const bly_kind bly_kind_counting = {
 
     .varying   = &counting_varying,
     .combining = &counting_combining,
+    .inlining  = &counting_inlining,
 };

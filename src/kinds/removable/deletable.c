@@ -369,7 +369,7 @@ PLATFORM_INLINE void deletable_prefetch(const deletable_view *v, uint64_t hash)
  * statement for hashes[i]. */
 #define DELETABLE_ROLL(view, hashes, n, work)                                  \
     do {                                                                       \
-        const size_t ahead = cpu_ahead(n, DELETABLE_AHEAD);                    \
+        const size_t ahead = cpu_ahead(n, DELETABLE_AHEAD, (view).m / 8);      \
         for (size_t i = 0; i < ahead; i++)                                     \
             deletable_prefetch(&(view), (hashes)[i]);                          \
         for (size_t i = 0; i < (n); i++) {                                     \

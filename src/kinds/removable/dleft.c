@@ -655,7 +655,8 @@ PLATFORM_INLINE void dleft_prefetch(const dleft_view *v,
 #define DLEFT_ROLL(view, hashes, n, work)                                      \
     do {                                                                       \
         dleft_place ring[DLEFT_RING];                                          \
-        size_t ahead = cpu_ahead(n, DLEFT_RING);                               \
+        size_t ahead = cpu_ahead(n, DLEFT_RING,                                \
+                                 DLEFT_TABLES * (view).subtable);              \
         for (size_t i = 0; i < ahead; i++) {                                   \
             ring[i] = dleft_find(&(view), (hashes)[i]);                        \
             dleft_prefetch(&(view), &ring[i]);                                 \

@@ -647,7 +647,8 @@ PLATFORM_INLINE void quotient_prefetch(const runs_view *v, uint64_t hash)
  * statement for hashes[i] and its fingerprint f. */
 #define QUOTIENT_ROLL(view, hashes, n, work)                                   \
     do {                                                                       \
-        size_t ahead = cpu_ahead(n, QUOTIENT_AHEAD);                           \
+        size_t ahead = cpu_ahead(n, QUOTIENT_AHEAD,                            \
+                                 (view).count * (view).stride);                \
         for (size_t i = 0; i < ahead; i++)                                     \
             quotient_prefetch(&(view), (hashes)[i]);                           \
         for (size_t i = 0; i < (n); i++) {                                     \

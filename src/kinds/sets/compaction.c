@@ -560,7 +560,8 @@ static bly_status compaction_add(void *image, uint64_t hash)
  * `work` is the statement for hashes[i]. */
 #define COMPACTION_ROLL(view, hashes, n, prefetch, work)                       \
     do {                                                                       \
-        const size_t ahead = cpu_ahead(n, n);                                  \
+        const uint64_t bytes = (view).lines * COMPACTION_LINE_BYTES;           \
+        const size_t ahead = cpu_ahead(n, n, bytes);                           \
         for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(compaction_at(&(view), hash_spread((hashes)[i])));        \
         for (size_t i = 0; i < (n); i++) {                                     \

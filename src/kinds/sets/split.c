@@ -268,7 +268,7 @@ PLATFORM_INLINE const uint8_t *split_look(const split_view *v, uint64_t hash)
 #define SPLIT_ROLL(image, hashes, n, prefetch, work)                           \
     do {                                                                       \
         uint8_t *payload = image_payload_mut((void *)(uintptr_t)(image));      \
-        size_t ahead = cpu_ahead(n, n);                                        \
+        size_t ahead = cpu_ahead(n, n, image_payload_bytes(image));            \
         for (size_t i = 0; i < ahead; i++)                                     \
             prefetch(payload + split_block((image), (hashes)[i]));             \
         SPLIT_EACH(image, hashes, 0, (n) - ahead,                              \

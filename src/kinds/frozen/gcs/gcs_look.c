@@ -195,7 +195,8 @@ PLATFORM_INLINE void gcs_prefetch_block(const gcs_view *v, const gcs_trip *trip)
 #define GCS_ROLL(view, hashes, n, locate, answer)                              \
     do {                                                                       \
         gcs_trip ring[GCS_TRIPS];                                              \
-        const size_t ahead = cpu_ahead(GCS_AHEAD, GCS_AHEAD);                  \
+        const size_t ahead = cpu_ahead(GCS_AHEAD, GCS_AHEAD,                   \
+                                       (view).bits / 8);                       \
         for (size_t i = 0; i < (n) + 2 * ahead; i++) {                         \
             gcs_trip *trip;                                                    \
             if (i >= 2 * ahead) {                                              \

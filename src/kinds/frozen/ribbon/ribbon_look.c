@@ -351,8 +351,8 @@ PLATFORM_INLINE bool ribbon_full(const ribbon_pass *p, size_t kept)
  * prefetched a turn after they are prepared. */
 PLATFORM_INLINE size_t ribbon_ahead(void)
 {
-    size_t eights = (cpu_ahead(8 * RIBBON_RING, 8 * RIBBON_RING) + 7) / 8;
-    return eights > 2 ? eights : 2;
+    size_t keys = cpu_ahead(8 * RIBBON_RING, 8 * RIBBON_RING, CPU_FAR);
+    return keys > 16 ? (keys + 7) / 8 : 2;
 }
 
 /* A layer for the keys of a pass; how many go on. In the first layer it ends,

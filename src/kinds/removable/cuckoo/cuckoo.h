@@ -58,6 +58,12 @@ typedef struct {
     bool     sorted;
 } cuckoo_view;
 
+/* Returns the bytes of the table. */
+PLATFORM_INLINE uint64_t cuckoo_bytes(const cuckoo_view *v)
+{
+    return v->buckets * v->quads / 2 * v->nibbles;
+}
+
 /* Sorting saves four bits of a quad. */
 PLATFORM_INLINE uint32_t cuckoo_nibbles(uint32_t f, bool sorted)
 {
@@ -440,7 +446,7 @@ PLATFORM_INLINE void cuckoo_prefetch(const cuckoo_view *v, cuckoo_ring *ring,
 #define CUCKOO_ROLL(v, hashes, n, write, work)                                 \
     do {                                                                       \
         cuckoo_ring ring;                                                      \
-        size_t ahead = cpu_ahead(n, CUCKOO_RING);                              \
+        size_t ahead = cpu_ahead(n, CUCKOO_RING, cuckoo_bytes(v));             \
         for (size_t i = 0; i < ahead; i++)                                     \
             cuckoo_prefetch(v, &ring, i, (hashes)[i], write);                  \
         CUCKOO_EACH(ring, 0, (n) - ahead, work,                                \

@@ -42,7 +42,7 @@ PLATFORM_INLINE void cuckoo_put_for(const cuckoo_view *v, uint64_t bucket,
  * for fingerprints to move takes longer than waiting for it. */
 PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
 {
-    return v->buckets * v->quads / 2 * v->nibbles > cpu_near();
+    return cuckoo_bytes(v) > cpu_near();
 }
 
 /* ---- Single keys ------------------------------------------------------- */

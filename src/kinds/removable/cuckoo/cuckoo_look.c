@@ -391,7 +391,7 @@ cuckoo_groups_avx512(const cuckoo_view *v, const uint64_t *hashes, size_t n,
 {
     cuckoo_eight ring[CUCKOO_GROUPS];
     size_t groups = n / CUCKOO_LANES;
-    size_t ahead = (cpu_ahead(groups * CUCKOO_LANES, CUCKOO_RING)
+    size_t ahead = (cpu_ahead(groups * CUCKOO_LANES, CUCKOO_RING, CPU_FAR)
                     + CUCKOO_LANES - 1) / CUCKOO_LANES;
     for (size_t i = 0; i < ahead; i++)
         cuckoo_ask_avx512(v, &ring[i], hashes + i * CUCKOO_LANES);

@@ -311,7 +311,8 @@ PLATFORM_INLINE golomb_span golomb_prefetch_codes(const golomb_view *v,
 #define GOLOMB_ROLL(view, hashes, n, work)                                     \
     do {                                                                       \
         golomb_place golomb_ring[GOLOMB_AHEAD];                                \
-        size_t golomb_far = cpu_ahead(n, GOLOMB_AHEAD);                        \
+        size_t golomb_far = cpu_ahead(n, GOLOMB_AHEAD,                         \
+                                      (view).count * (view).stride);           \
         size_t golomb_near = golomb_far / 2;                                   \
         for (size_t t = 0; t < (n) + golomb_far; t++) {                        \
             if (t >= golomb_far) {                                             \

@@ -116,7 +116,8 @@ PLATFORM_INLINE blocked_key blocked_prefetch(const blocked_view *v,
 #define BLOCKED_ROLL(view, hashes, n, write, work)                             \
     do {                                                                       \
         blocked_key ring[BLOCKED_RING];                                        \
-        size_t ahead = cpu_ahead(n, BLOCKED_RING);                             \
+        size_t ahead = cpu_ahead(n, BLOCKED_RING,                              \
+                                 (view).lines * BLOCKED_LINE_BYTES);           \
         for (size_t i = 0; i < ahead; i++)                                     \
             ring[i] = blocked_prefetch(&(view), (hashes)[i], write);           \
         BLOCKED_EACH(ring, 0, (n) - ahead, work,                               \

@@ -45,7 +45,7 @@ typedef struct {
 
 PLATFORM_INLINE size_t blocked_pairs_ahead(size_t pairs)
 {
-    return (cpu_ahead(2 * pairs, 2 * BLOCKED_PAIRS) + 1) / 2;
+    return (cpu_ahead(2 * pairs, 2 * BLOCKED_PAIRS, CPU_FAR) + 1) / 2;
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i blocked_pair_steps(void)
