@@ -378,7 +378,8 @@ ABI_AT(bly_inline_cuckoo, quads, 24);
 ABI_AT(bly_inline_cuckoo, f, 28);
 ABI_AT(bly_inline_cuckoo, nibbles, 32);
 ABI_AT(bly_inline_cuckoo, sorted, 36);
-ABI_AT(bly_inline_cuckoo, reserved, 40);
+ABI_AT(bly_inline_cuckoo, ones, 40);
+ABI_AT(bly_inline_cuckoo, reserved, 48);
 
 /* ---- Handed out by the library: these may grow at their end ------------- */
 
