@@ -264,9 +264,9 @@ typedef struct {
     uint32_t f;                 /* bits per fingerprint                      */
     uint32_t nibbles;           /* per quad, which is four fingerprints      */
     uint32_t sorted;            /* 1: sorted=yes                             */
-    uint64_t ones;              /* 1 in each of the four fingerprints of a
-                                   bucket, if that is at most 8 whole bytes
-                                   of unsorted ones; 0: it is not, or not
+    uint64_t ones;              /* 1 in each of a bucket's fingerprints, if
+                                   those are four unsorted ones of at most
+                                   16 bits; 0: they are not, or it is not
                                    known                                     */
     uint64_t reserved[6];       /* 0                                         */
 } bly_inline_cuckoo;
@@ -964,15 +964,20 @@ BLY_INSIDE bly_inside_place bly_inside_place_of(const bly_inline_cuckoo *view,
     return place;
 }
 
-/* Looks up a hash in buckets of whole bytes. */
-BLY_INSIDE bool bly_inside_whole(const bly_inline_cuckoo *v, uint64_t hash)
+/* Looks up a hash in buckets of one unsorted quad. */
+BLY_INSIDE bool bly_inside_plain(const bly_inline_cuckoo *v, uint64_t hash)
 {
     bly_inside_place place = bly_inside_place_of(v, hash);
     const uint64_t bytes = v->nibbles / 2;
-    return bly_inside_either(
-        bly_inside_load(v->payload + (size_t)(place.one * bytes)),
-        bly_inside_load(v->payload + (size_t)(place.other * bytes)),
-        place.fp, v->ones, v->f);
+    uint64_t one, other;
+    if (v->nibbles % 2 == 0) {
+        one = bly_inside_load(v->payload + (size_t)(place.one * bytes));
+        other = bly_inside_load(v->payload + (size_t)(place.other * bytes));
+    } else {
+        one = bly_inside_quad(v, place.one);
+        other = bly_inside_quad(v, place.other);
+    }
+    return bly_inside_either(one, other, place.fp, v->ones, v->f);
 }
 
 /* Looks up a hash in all other buckets. */
@@ -994,7 +999,7 @@ BLY_INSIDE bool bly_inside_any(const bly_inline_cuckoo *v, uint64_t hash)
 BLY_INSIDE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
                                            uint64_t hash)
 {
-    return view->ones != 0 ? bly_inside_whole(view, hash)
+    return view->ones != 0 ? bly_inside_plain(view, hash)
                            : bly_inside_any(view, hash);
 }
 

@@ -163,12 +163,6 @@ bool cuckoo_contains(const void *image, uint64_t hash)
     return cuckoo_one(&v)(&v, hash);
 }
 
-/* Returns whether buckets are words of whole bytes. */
-PLATFORM_INLINE bool cuckoo_whole(const cuckoo_view *v)
-{
-    return cuckoo_form_of(v) == CUCKOO_PLAIN && v->nibbles % 2 == 0;
-}
-
 void cuckoo_inline(void *view, const void *image)
 {
     const cuckoo_view v = cuckoo_look(image);
@@ -180,12 +174,12 @@ void cuckoo_inline(void *view, const void *image)
     out->f = v.f;
     out->nibbles = v.nibbles;
     out->sorted = v.sorted;
-    out->ones = cuckoo_whole(&v) ? cuckoo_lanes(v.f) : 0;
+    out->ones = cuckoo_form_of(&v) == CUCKOO_PLAIN ? cuckoo_lanes(v.f) : 0;
 }
 
-static bool cuckoo_one_whole(const void *view, uint64_t hash)
+static bool cuckoo_one_inline(const void *view, uint64_t hash)
 {
-    return bly_inside_whole(view, hash);
+    return bly_inside_plain(view, hash);
 }
 
 static_assert(sizeof(cuckoo_view) <= KIND_VIEW
@@ -194,10 +188,10 @@ static_assert(sizeof(cuckoo_view) <= KIND_VIEW
 kind_contains *cuckoo_contains_here(const void **subject, void *view)
 {
     const cuckoo_view v = cuckoo_look(*subject);
-    if (cuckoo_whole(&v)) {
+    if (cuckoo_form_of(&v) == CUCKOO_PLAIN) {
         cuckoo_inline(view, *subject);
         *subject = view;
-        return cuckoo_one_whole;
+        return cuckoo_one_inline;
     }
     *(cuckoo_view *)view = v;
     *subject = view;
