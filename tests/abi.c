@@ -380,7 +380,8 @@ ABI_AT(bly_inline_cuckoo, quads, 24);
 ABI_AT(bly_inline_cuckoo, f, 28);
 ABI_AT(bly_inline_cuckoo, nibbles, 32);
 ABI_AT(bly_inline_cuckoo, sorted, 36);
-ABI_AT(bly_inline_cuckoo, reserved, 40);
+ABI_AT(bly_inline_cuckoo, ones, 40);
+ABI_AT(bly_inline_cuckoo, reserved, 48);
 
 ABI_SIZE(bly_inline_counting, 64);
 ABI_AT(bly_inline_counting, payload, 0);

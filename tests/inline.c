@@ -414,6 +414,23 @@ static void test_other_kinds(void **state)
     assert_int_equal(given, 7);
 }
 
+/* An older library leaves 0 in fields that it does not know. */
+static void test_older_library(void **state)
+{
+    (void)state;
+    bly_filter *filter = inline_built("cuckoo:f=12", 0.01, 1000);
+    bly_inline_cuckoo view;
+    assert_status(bly_inline_cuckoo_of(&view, filter), BLY_OK);
+    assert_true(view.ones != 0);
+    view.ones = 0;
+    for (uint64_t i = 0; i < 3000; i++) {
+        uint64_t hash = test_random(1, i);
+        assert_int_equal(bly_inline_cuckoo_contains(&view, hash),
+                         bly_contains_hash(filter, hash));
+    }
+    bly_free(filter);
+}
+
 static void test_no_adds(void **state)
 {
     static const char *const kinds[] = { "fuse", "cuckoo", "counting" };
@@ -466,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_adds_to_a_file),
         cmocka_unit_test(test_view_stays),
         cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_older_library),
         cmocka_unit_test(test_no_adds),
     };
     return cmocka_run_group_tests_name("inline", tests, inline_setup,

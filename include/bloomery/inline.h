@@ -264,7 +264,11 @@ typedef struct {
     uint32_t f;                 /* bits per fingerprint                      */
     uint32_t nibbles;           /* per quad, which is four fingerprints      */
     uint32_t sorted;            /* 1: sorted=yes                             */
-    uint64_t reserved[7];       /* 0                                         */
+    uint64_t ones;              /* 1 in each of a bucket's fingerprints, if
+                                   those are four unsorted ones of at most
+                                   16 bits; 0: they are not, or it is not
+                                   known                                     */
+    uint64_t reserved[6];       /* 0                                         */
 } bly_inline_cuckoo;
 
 /* Fills in a view of a filter of kind "cuckoo". BLY_EUNSUPPORTED: the filter is
@@ -906,16 +910,29 @@ BLY_INSIDE uint64_t bly_inside_zero(uint64_t word, uint32_t width)
     return ~(((word & low) + low) | word) & high;
 }
 
-/* Tests the four fingerprints of a quad of up to 64 bits at once; returns 0
- * only if none matches. */
-BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket,
-                                    uint32_t fp)
+/* Returns a word whose low bits are a quad of up to 64 bits. */
+BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket)
 {
     uint64_t nibble = bucket * v->nibbles;
-    uint64_t word = bly_inside_load(v->payload + (size_t)(nibble >> 1))
-                    >> (nibble & 1) * 4;
-    if (!v->sorted)
-        return bly_inside_zero(word ^ fp * bly_inside_four(v->f), v->f);
+    return bly_inside_load(v->payload + (size_t)(nibble >> 1))
+           >> (nibble & 1) * 4;
+}
+
+/* Returns whether a fingerprint of two unsorted quads is `fp`. Subtracting 1
+ * from each, XORed with `fp`, borrows if and only if one of them is 0. */
+BLY_INSIDE bool bly_inside_either(uint64_t one, uint64_t other, uint32_t fp,
+                                  uint64_t ones, uint32_t f)
+{
+    one ^= fp * ones;
+    other ^= fp * ones;
+    return ((((one - ones) & ~one) | ((other - ones) & ~other))
+            & ones << (f - 1)) != 0;
+}
+
+/* Returns 0 only if no fingerprint of a sorted quad is `fp`. */
+BLY_INSIDE uint64_t bly_inside_sorted(const bly_inline_cuckoo *v, uint64_t word,
+                                      uint32_t fp)
+{
     uint32_t rest = v->f - 4;
     uint64_t ends = word >> 12 ^ (fp & bly_inside_mask(rest))
                                  * bly_inside_four(rest);
@@ -969,20 +986,48 @@ BLY_INSIDE bly_inside_place bly_inside_place_of(const bly_inline_cuckoo *view,
     place.fp = 1 + (uint32_t)(g * bly_inside_mask(view->f) >> 32);
     place.one = bly_inside_range(state, buckets);
     uint64_t mixed = bly_inside_spread(place.fp * BLY_INSIDE_FACTOR);
-    place.other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - place.one;
-    place.other += buckets & (0 - (place.other >> 63));
+    uint64_t other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - place.one;
+    place.other = other < other + buckets ? other : other + buckets;
     return place;
+}
+
+/* Looks up a hash in buckets of one unsorted quad. */
+BLY_INSIDE bool bly_inside_plain(const bly_inline_cuckoo *v, uint64_t hash)
+{
+    bly_inside_place place = bly_inside_place_of(v, hash);
+    const uint64_t bytes = v->nibbles / 2;
+    uint64_t one, other;
+    if (v->nibbles % 2 == 0) {
+        one = bly_inside_load(v->payload + (size_t)(place.one * bytes));
+        other = bly_inside_load(v->payload + (size_t)(place.other * bytes));
+    } else {
+        one = bly_inside_quad(v, place.one);
+        other = bly_inside_quad(v, place.other);
+    }
+    return bly_inside_either(one, other, place.fp, v->ones, v->f);
+}
+
+/* Looks up a hash in all other buckets. */
+BLY_INSIDE bool bly_inside_any(const bly_inline_cuckoo *v, uint64_t hash)
+{
+    bly_inside_place place = bly_inside_place_of(v, hash);
+    if (v->quads > 1 || v->nibbles > 16)
+        return bly_inside_bucket(v, place.one, place.fp)
+            || bly_inside_bucket(v, place.other, place.fp);
+    uint64_t one = bly_inside_quad(v, place.one);
+    uint64_t other = bly_inside_quad(v, place.other);
+    if (!v->sorted)
+        return bly_inside_either(one, other, place.fp, bly_inside_four(v->f),
+                                 v->f);
+    return (bly_inside_sorted(v, one, place.fp)
+          | bly_inside_sorted(v, other, place.fp)) != 0;
 }
 
 BLY_INSIDE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
                                            uint64_t hash)
 {
-    bly_inside_place place = bly_inside_place_of(view, hash);
-    if (view->quads > 1 || view->nibbles > 16)
-        return bly_inside_bucket(view, place.one, place.fp)
-            || bly_inside_bucket(view, place.other, place.fp);
-    return (bly_inside_quad(view, place.one, place.fp)
-          | bly_inside_quad(view, place.other, place.fp)) != 0;
+    return view->ones != 0 ? bly_inside_plain(view, hash)
+                           : bly_inside_any(view, hash);
 }
 
 BLY_INSIDE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
