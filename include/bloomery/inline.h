@@ -235,7 +235,10 @@ typedef struct {
     uint32_t arity;             /* d: cells per key, 3 or 4                  */
     uint32_t bits;              /* per cell, which is a fingerprint          */
     uint32_t empty;             /* 1: the filter has no keys                 */
-    uint64_t reserved[6];       /* 0                                         */
+    uint64_t bytes;             /* 1: three cells of 8 bits, and some keys   */
+    uint64_t salt;              /* not 0: so it is, in one shard, whose salt
+                                   this is                                   */
+    uint64_t reserved[4];       /* 0                                         */
 } bly_inline_fuse;
 
 /* Fills in a view of a filter of kind "fuse" or "xor". BLY_EUNSUPPORTED: the
@@ -818,18 +821,18 @@ BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
 /* A key's cells and their table. */
 typedef struct { const uint8_t *table; uint64_t at[4]; } bly_inside_cells;
 
-BLY_INSIDE bly_inside_cells bly_inside_cells_of(const bly_inline_fuse *view,
-                                                uint64_t state)
+/* Returns the cells of a state by `first`, the cell where its first segment
+ * begins, and the salt of its shard. */
+BLY_INSIDE bly_inside_cells bly_inside_salted(const bly_inline_fuse *view,
+                                              const uint8_t *table,
+                                              uint64_t first, uint64_t state,
+                                              uint64_t salt)
 {
     const uint32_t length = view->segment;
-    uint64_t product = (state >> 32) * view->shards, shard = product >> 32;
-    uint64_t first = bly_inside_share(product, view->windows) * length;
-    uint64_t salt = (view->seeds[(size_t)shard] + UINT64_C(1))
-                  * BLY_INSIDE_FACTOR;
     uint64_t a = (state ^ salt) * UINT64_C(0xAEF17502108EF2D9);
     a ^= a >> 32;
     uint64_t b = a * UINT64_C(0xF1357AEA2E62A9C5);
-    bly_inside_cells cells = { view->tables + (size_t)(shard * view->stride), {
+    bly_inside_cells cells = { table, {
         first + bly_inside_share(a >> 32, length),
         first + length + bly_inside_share(a, length),
         first + UINT64_C(2) * length + bly_inside_share(b >> 32, length),
@@ -838,12 +841,42 @@ BLY_INSIDE bly_inside_cells bly_inside_cells_of(const bly_inline_fuse *view,
     return cells;
 }
 
+BLY_INSIDE bly_inside_cells bly_inside_cells_of(const bly_inline_fuse *view,
+                                                uint64_t state)
+{
+    uint64_t product = (state >> 32) * view->shards, shard = product >> 32;
+    uint64_t salt = (view->seeds[(size_t)shard] + UINT64_C(1))
+                  * BLY_INSIDE_FACTOR;
+    return bly_inside_salted(view,
+                             view->tables + (size_t)(shard * view->stride),
+                             bly_inside_share(product, view->windows)
+                             * view->segment, state, salt);
+}
+
+/* Tests three cells of a byte. */
+BLY_INSIDE bool bly_inside_bytes(bly_inside_cells cells, uint64_t state)
+{
+    return (uint8_t)(state ^ cells.table[(size_t)cells.at[0]]
+                           ^ cells.table[(size_t)cells.at[1]]
+                           ^ cells.table[(size_t)cells.at[2]]) == 0;
+}
+
+/* The usual shapes have code of their own: the fewer instructions a lookup
+ * takes, the more keys the processor sees ahead. */
 BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
                                          uint64_t hash)
 {
     const uint32_t bits = view->bits;
     uint64_t state = bly_inside_mix(hash), read = state;
+    if (view->salt != 0) {
+        uint64_t window = (state >> 32) * view->windows >> 32;
+        return bly_inside_bytes(bly_inside_salted(view, view->tables,
+                                                  window * view->segment,
+                                                  state, view->salt), state);
+    }
     bly_inside_cells cells = bly_inside_cells_of(view, state);
+    if (view->bytes != 0)
+        return bly_inside_bytes(cells, state);
     read ^= bly_inside_cell(cells.table, cells.at[0], bits);
     read ^= bly_inside_cell(cells.table, cells.at[1], bits);
     read ^= bly_inside_cell(cells.table, cells.at[2], bits);

@@ -11,6 +11,7 @@
 #include "base/sizes.h"
 #include "base/task.h"
 #include "bits/eight.h"
+#include "bits/four.h"
 
 enum {
     FINGERPRINT_SHARDS_MAX = 1 << 20, FINGERPRINT_SEGMENT_MAX = 1 << 24,
@@ -153,27 +154,36 @@ bool fingerprint_contains(const void *image, uint64_t hash)
 
 static_assert(sizeof(fingerprint_view) <= KIND_VIEW, "a view has its room");
 
-/* The cell at `at` of a row whose cells are `width` whole bytes, 1 or 2. */
-PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *row, uint64_t at,
-                                           uint32_t width)
+/* Reads a cell of `width` whole bytes, 1 or 2. */
+PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *cell, uint32_t width)
 {
-    return width == 1 ? row[at] : row[2 * at] + (uint64_t)row[2 * at + 1] * 256;
+    return width == 1 ? cell[0] : image_u16(cell, 0);
 }
 
-/* Looks up a key in whole-word cells with half the instructions, so that the
- * processor sees twice as many keys ahead. */
+/* Looks up a key in cells of whole bytes. `one`: the only shard has the salt
+ * v->salt, and there are keys. The fewer instructions a lookup takes, the more
+ * keys the processor sees ahead. */
 PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
                                            uint32_t arity, uint32_t width,
-                                           uint64_t hash)
+                                           bool one, uint64_t hash)
 {
-    uint64_t state = hash_mix(hash), at[PEEL_ARITY_MAX];
-    uint64_t shard = peel_shard(&v->shape, state), read = state;
+    peel_shape shape = v->shape;
+    shape.shards = one ? 1 : shape.shards;
+    uint64_t state = hash_mix(hash), at[PEEL_ARITY_MAX], read = state;
+    uint64_t shard = peel_shard(&shape, state);
+    uint64_t salt = one ? v->salt : peel_salt(v->seeds[shard]);
     const uint8_t *row = v->rows + shard * v->stride;
-    peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]), at);
+    peel_places(&shape, arity, state, salt, at);
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++)
-        read ^= fingerprint_whole(row, at[j], width);
-    return !((read & bits_mask(8 * width)) | v->empty);
+        read ^= fingerprint_whole(row + width * at[j], width);
+    return !(read & bits_mask(8 * width));
+}
+
+static bool fingerprint_none(const void *view, uint64_t hash)
+{
+    (void)view, (void)hash;
+    return false;
 }
 
 static bool fingerprint_one_3(const void *view, uint64_t hash)
@@ -186,109 +196,267 @@ static bool fingerprint_one_4(const void *view, uint64_t hash)
     return fingerprint_has(view, 4, hash);
 }
 
-static bool fingerprint_one_3_byte(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 3, 1, hash);
-}
+#define FINGERPRINT_WHOLE(name, arity, width, one)                             \
+    static bool name(const void *view, uint64_t hash)                          \
+    {                                                                          \
+        return fingerprint_has_whole(view, arity, width, one, hash);           \
+    }
 
-static bool fingerprint_one_4_byte(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 4, 1, hash);
-}
+FINGERPRINT_WHOLE(fingerprint_3_byte, 3, 1, false)
+FINGERPRINT_WHOLE(fingerprint_3_byte_one, 3, 1, true)
+FINGERPRINT_WHOLE(fingerprint_3_pair, 3, 2, false)
+FINGERPRINT_WHOLE(fingerprint_3_pair_one, 3, 2, true)
+FINGERPRINT_WHOLE(fingerprint_4_byte, 4, 1, false)
+FINGERPRINT_WHOLE(fingerprint_4_byte_one, 4, 1, true)
+FINGERPRINT_WHOLE(fingerprint_4_pair, 4, 2, false)
+FINGERPRINT_WHOLE(fingerprint_4_pair_one, 4, 2, true)
 
-static bool fingerprint_one_3_pair(const void *view, uint64_t hash)
+/* Returns the bytes of a cell if lookups have code for cells of that many whole
+ * bytes, and 0 otherwise. */
+static uint32_t fingerprint_width(const fingerprint_view *v)
 {
-    return fingerprint_has_whole(view, 3, 2, hash);
-}
-
-static bool fingerprint_one_4_pair(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 4, 2, hash);
+    return v->label == 0 && (v->cell == 8 || v->cell == 16) ? v->cell / 8 : 0;
 }
 
 kind_contains *fingerprint_contains_here(const void **subject, void *view)
 {
-    const fingerprint_view v = fingerprint_look(*subject);
-    bool three = v.shape.arity == 3;
+    static kind_contains *const whole[2][2][2] = {
+        { { fingerprint_3_byte, fingerprint_3_byte_one },
+          { fingerprint_3_pair, fingerprint_3_pair_one } },
+        { { fingerprint_4_byte, fingerprint_4_byte_one },
+          { fingerprint_4_pair, fingerprint_4_pair_one } },
+    };
+    const fingerprint_view v = fingerprint_open(*subject);
+    uint32_t width = fingerprint_width(&v);
+    bool four = v.shape.arity == 4, one = v.shape.shards == 1;
     memcpy(view, &v, sizeof v);
     *subject = view;
-    if (v.label == 0 && v.cell == 8)
-        return three ? fingerprint_one_3_byte : fingerprint_one_4_byte;
-    if (v.label == 0 && v.cell == 16)
-        return three ? fingerprint_one_3_pair : fingerprint_one_4_pair;
-    return three ? fingerprint_one_3 : fingerprint_one_4;
+    if (v.empty)
+        return fingerprint_none;
+    if (width > 0)
+        return whole[four][width - 1][one];
+    return four ? fingerprint_one_4 : fingerprint_one_3;
 }
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* The largest number of keys to prefetch ahead: three or four lines each. */
-enum { FINGERPRINT_AHEAD = 64 };
-
-/* A key on its way: its cells' places, and where these are counted from. */
-typedef struct {
-    uint64_t place[PEEL_ARITY_MAX];
-    uint64_t fingerprint;
-    const uint8_t *row;
-} fingerprint_key;
-
-/* `width` as in fingerprint_whole(); 0: a cell is any number of bits. */
-PLATFORM_INLINE void fingerprint_prefetch(const fingerprint_view *v,
-                                          uint32_t arity, uint32_t width,
-                                          uint64_t hash, fingerprint_key *key)
+/* Returns whether the table is so near that asking takes longer than waiting;
+ * hashes and answers share the cache with it. */
+PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
 {
-    uint64_t state = hash_mix(hash), bit[PEEL_ARITY_MAX];
-    key->fingerprint = state;
-    if (width > 0) {
+    return v->shape.shards * v->stride / 3 <= cpu_near() / 4;
+}
+
+/* Keys are prepared four at a time, which computes their cells. These are
+ * prefetched then, and read `ahead` steps later. */
+enum {
+    FINGERPRINT_FOUR = 4,
+    FINGERPRINT_FOURS = 8               /* groups on their way               */
+};
+
+typedef struct {
+    size_t fours, ahead;
+    bool   near;                        /* nothing is prefetched             */
+} fingerprint_walk;
+
+/* Four keys on their way. A place is the first byte of a cell of whole bytes,
+ * counted from v->rows, and that of fingerprint_place() for others. */
+typedef struct {
+    uint64_t place[PEEL_ARITY_MAX][FINGERPRINT_FOUR];
+    uint64_t fingerprint[FINGERPRINT_FOUR];
+} fingerprint_four;
+
+/* `width`: bytes of a cell, 1 or 2; 0: a cell is any number of bits. */
+PLATFORM_INLINE void
+fingerprint_prepare(const fingerprint_view *v, uint32_t arity, uint32_t width,
+                    const uint64_t *hashes, fingerprint_four *four)
+{
+    PLATFORM_UNROLL
+    for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
+        uint64_t state = hash_mix(hashes[i]), at[PEEL_ARITY_MAX];
         uint64_t shard = peel_shard(&v->shape, state);
-        key->row = v->rows + shard * v->stride;
-        peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]),
-                    key->place);
+        uint64_t row = shard * v->stride;
+        uint64_t salt = v->shape.shards == 1 ? v->salt
+                                             : peel_salt(v->seeds[shard]);
+        peel_places(&v->shape, arity, state, salt, at);
+        four->fingerprint[i] = state;
         PLATFORM_UNROLL
         for (uint32_t j = 0; j < arity; j++)
-            platform_prefetch(key->row + width * key->place[j]);
-        return;
+            four->place[j][i] = width > 0 ? row + width * at[j]
+                              : fingerprint_place(8 * row + at[j] * v->cell,
+                                                  v->field);
     }
-    fingerprint_cells(v, arity, state, bit);
+}
+
+PLATFORM_INLINE void
+fingerprint_fetch(const fingerprint_view *v, uint32_t arity, uint32_t width,
+                  const fingerprint_four *four)
+{
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
-        key->place[j] = fingerprint_place(bit[j], v->field);
-        platform_prefetch(v->rows + (bit[j] >> 3));
-        platform_prefetch(v->rows + ((bit[j] + v->field - 1) >> 3));
+        PLATFORM_UNROLL
+        for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
+            uint64_t place = four->place[j][i];
+            platform_prefetch(v->rows + (width > 0 ? place : place >> 6));
+            if (width == 0)
+                platform_prefetch(v->rows + (place >> 6) + 7);
+        }
     }
 }
 
-PLATFORM_INLINE bool fingerprint_answer(const fingerprint_view *v,
-                                        uint32_t arity, uint32_t width,
-                                        const fingerprint_key *key)
+PLATFORM_INLINE void
+fingerprint_answer(const fingerprint_view *v, uint32_t arity, uint32_t width,
+                   const fingerprint_four *four, bool *present)
 {
-    uint64_t read = 0;
     PLATFORM_UNROLL
-    for (uint32_t j = 0; j < arity; j++)
-        read ^= width > 0 ? fingerprint_whole(key->row, key->place[j], width)
-                          : fingerprint_load(v->rows, key->place[j]);
-    return fingerprint_match(v, read, key->fingerprint);
+    for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
+        uint64_t read = 0;
+        PLATFORM_UNROLL
+        for (uint32_t j = 0; j < arity; j++) {
+            uint64_t place = four->place[j][i];
+            read ^= width > 0 ? fingerprint_whole(v->rows + place, width)
+                              : fingerprint_load(v->rows, place);
+        }
+        present[i] = fingerprint_match(v, read, four->fingerprint[i]);
+    }
 }
 
-PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
-                                      uint32_t arity, uint32_t width,
-                                      const uint64_t *hashes, size_t n,
-                                      bool *present)
+PLATFORM_INLINE fingerprint_walk
+fingerprint_walk_of(const fingerprint_view *v, size_t n)
+{
+    size_t keys = cpu_ahead(n, FINGERPRINT_FOURS * FINGERPRINT_FOUR);
+    return (fingerprint_walk) {
+        .fours = n / FINGERPRINT_FOUR,
+        .ahead = (keys + FINGERPRINT_FOUR - 1) / FINGERPRINT_FOUR,
+        .near = fingerprint_near(v),
+    };
+}
+
+/* Answers, in step i, for the keys that were prepared `ahead` steps before.
+ * Those of step i may take their place in the ring afterwards. */
+PLATFORM_INLINE void
+fingerprint_step(const fingerprint_view *v, uint32_t arity, uint32_t width,
+                 const fingerprint_walk *walk, const fingerprint_four *ring,
+                 size_t i, bool *present)
+{
+    size_t done = i - walk->ahead;
+    if (i >= walk->ahead)
+        fingerprint_answer(v, arity, width, &ring[done % FINGERPRINT_FOURS],
+                           present + done * FINGERPRINT_FOUR);
+}
+
+PLATFORM_INLINE size_t
+fingerprint_many(const fingerprint_view *view, uint32_t arity, uint32_t width,
+                 const uint64_t *hashes, size_t n, bool *present)
 {
     const fingerprint_view v = *view;
-    fingerprint_key ring[FINGERPRINT_AHEAD];
-    size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD);
-    for (size_t i = 0; i < ahead; i++)
-        fingerprint_prefetch(&v, arity, width, hashes[i], &ring[i]);
-    for (size_t i = 0; i < n; i++) {
-        present[i] = fingerprint_answer(&v, arity, width,
-                                        &ring[i % FINGERPRINT_AHEAD]);
-        if (i + ahead < n)
-            fingerprint_prefetch(&v, arity, width, hashes[i + ahead],
-                                 &ring[(i + ahead) % FINGERPRINT_AHEAD]);
+    const fingerprint_walk walk = fingerprint_walk_of(&v, n);
+    fingerprint_four ring[FINGERPRINT_FOURS];
+    for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
+        fingerprint_four *four = &ring[i % FINGERPRINT_FOURS];
+        fingerprint_step(&v, arity, width, &walk, ring, i, present);
+        if (i >= walk.fours)
+            continue;
+        fingerprint_prepare(&v, arity, width, hashes + i * FINGERPRINT_FOUR,
+                            four);
+        if (!walk.near)
+            fingerprint_fetch(&v, arity, width, four);
     }
+    return walk.fours * FINGERPRINT_FOUR;
 }
 
 #if CPU_X86
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i fingerprint_range_avx2(__m256i r,
+                                                               __m256i n)
+{
+    return _mm256_srli_epi64(_mm256_mul_epu32(r, n), 32);
+}
+
+/* Computes the salts of four shards. A seed is read with the seven bytes behind
+ * it: the tables follow. */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_salt_avx2(const fingerprint_view *v, __m256i shard)
+{
+    __m256i seed = _mm256_i64gather_epi64((const long long *)v->seeds, shard,
+                                          1);
+    seed = _mm256_and_si256(seed, four_all(UINT8_MAX));
+    return four_times(_mm256_add_epi64(seed, four_all(1)), HASH_STEP);
+}
+
+/* Computes fingerprint_place() for four keys. */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_place_avx2(const fingerprint_view *v, __m256i bit)
+{
+    __m256i first = _mm256_srli_epi64(bit, 3);
+    __m256i last = _mm256_add_epi64(bit, four_all(v->field - 1));
+    __m256i end = _mm256_or_si256(_mm256_srli_epi64(last, 3),
+                                  four_all(FINGERPRINT_LINE - 1));
+    end = _mm256_sub_epi64(end, four_all(7));
+    __m256i at = _mm256_blendv_epi8(first, end, _mm256_cmpgt_epi64(first, end));
+    return _mm256_add_epi64(bit, _mm256_sub_epi64(_mm256_slli_epi64(at, 6),
+                                                  _mm256_slli_epi64(at, 3)));
+}
+
+CPU_TARGET_AVX2 PLATFORM_INLINE void
+fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
+                         uint32_t width, const uint64_t *hashes,
+                         fingerprint_four *four)
+{
+    __m256i length = four_all(v->shape.segment);
+    __m256i state = four_mix(_mm256_loadu_si256((const __m256i *)hashes));
+    __m256i product = _mm256_mul_epu32(_mm256_srli_epi64(state, 32),
+                                       four_all(v->shape.shards));
+    __m256i shard = _mm256_srli_epi64(product, 32);
+    __m256i first = fingerprint_range_avx2(product, four_all(v->shape.windows));
+    __m256i row = _mm256_setzero_si256(), salt = four_all(v->salt);
+    if (v->shape.shards > 1) {
+        row = four_times(shard, width > 0 ? v->stride : v->stride * 8);
+        salt = fingerprint_salt_avx2(v, shard);
+    }
+    __m256i a = four_times(_mm256_xor_si256(state, salt), PEEL_A);
+    a = _mm256_xor_si256(a, _mm256_srli_epi64(a, 32));
+    __m256i b = four_times(a, PEEL_B);
+    const __m256i r[PEEL_ARITY_MAX] = { _mm256_srli_epi64(a, 32), a,
+                                        _mm256_srli_epi64(b, 32), b };
+    __m256i begin = _mm256_mul_epu32(first, length);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < arity; j++) {
+        __m256i slot = _mm256_add_epi64(begin,
+                                        fingerprint_range_avx2(r[j], length));
+        begin = _mm256_add_epi64(begin, length);
+        __m256i at = width == 1 ? slot
+                   : width == 2 ? _mm256_add_epi64(slot, slot)
+                   : _mm256_mul_epu32(slot, four_all(v->cell));
+        at = _mm256_add_epi64(row, at);
+        at = width > 0 ? at : fingerprint_place_avx2(v, at);
+        _mm256_storeu_si256((__m256i *)four->place[j], at);
+    }
+    _mm256_storeu_si256((__m256i *)four->fingerprint, state);
+}
+
+/* Cells are prefetched one step later, because vectors are read faster when
+ * they have left for the cache. */
+CPU_TARGET_AVX2 PLATFORM_INLINE size_t
+fingerprint_many_avx2(const fingerprint_view *view, uint32_t arity,
+                      uint32_t width, const uint64_t *hashes, size_t n,
+                      bool *present)
+{
+    const fingerprint_view v = *view;
+    const fingerprint_walk walk = fingerprint_walk_of(&v, n);
+    fingerprint_four ring[FINGERPRINT_FOURS];
+    for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
+        fingerprint_step(&v, arity, width, &walk, ring, i, present);
+        if (!walk.near && i > 0 && i <= walk.fours)
+            fingerprint_fetch(&v, arity, width,
+                              &ring[(i - 1) % FINGERPRINT_FOURS]);
+        if (i < walk.fours)
+            fingerprint_prepare_avx2(&v, arity, width,
+                                     hashes + i * FINGERPRINT_FOUR,
+                                     &ring[i % FINGERPRINT_FOURS]);
+    }
+    return walk.fours * FINGERPRINT_FOUR;
+}
+
 /* Groups of keys are prepared, then their lines asked for, FINGERPRINT_SETTLED
  * groups later, then they are answered, some groups after that. A group
  * is written in vectors and read key by key, which the processor cannot do
@@ -299,6 +467,7 @@ PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
  * That was measured to halve the time for four cells, and to make it steady;
  * but in the cache one group at a time is quicker by a quarter. */
 enum {
+    FINGERPRINT_AHEAD = 64,             /* keys, with three or four lines    */
     FINGERPRINT_LANES = 8,              /* keys of one vector                */
     FINGERPRINT_GROUPS = FINGERPRINT_AHEAD / FINGERPRINT_LANES,
     FINGERPRINT_SETTLED = 2,
@@ -307,16 +476,10 @@ enum {
                      + FINGERPRINT_BLOCK
 };
 
-/* Tables that are far from the processor's own cache; and those so near that
- * asking takes longer than waiting, which hashes and answers share it with. */
+/* Returns whether the table is far from the processor's own cache. */
 PLATFORM_INLINE bool fingerprint_far(const fingerprint_view *v)
 {
     return v->shape.shards * v->stride / 8 > cpu_near();
-}
-
-PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
-{
-    return v->shape.shards * v->stride / 3 <= cpu_near() / 4;
 }
 
 /* Groups whose lines are on their way. */
@@ -560,28 +723,49 @@ fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
 }
 #endif
 
+/* Defines the choice among the bodies `many` for shapes, which looks up as many
+ * keys as fill its groups and returns their number. */
+#define FINGERPRINT_CHOICE(name, many)                                         \
+    name(const fingerprint_view *v, const uint64_t *hashes, size_t n,          \
+         bool *present)                                                        \
+    {                                                                          \
+        bool three = v->shape.arity == 3;                                      \
+        switch (fingerprint_width(v)) {                                        \
+        case 1:                                                                \
+            return three ? many(v, 3, 1, hashes, n, present)                   \
+                         : many(v, 4, 1, hashes, n, present);                  \
+        case 2:                                                                \
+            return three ? many(v, 3, 2, hashes, n, present)                   \
+                         : many(v, 4, 2, hashes, n, present);                  \
+        default:                                                               \
+            return three ? many(v, 3, 0, hashes, n, present)                   \
+                         : many(v, 4, 0, hashes, n, present);                  \
+        }                                                                      \
+    }
+
+static size_t FINGERPRINT_CHOICE(fingerprint_portable, fingerprint_many)
+#if CPU_X86
+CPU_TARGET_AVX2 static size_t FINGERPRINT_CHOICE(fingerprint_avx2,
+                                                 fingerprint_many_avx2)
+#endif
+
 void fingerprint_contains_many(const void *image, const uint64_t *hashes,
                                size_t n, bool *present)
 {
-    const fingerprint_view v = fingerprint_look(image);
-    size_t done = 0;
+    const fingerprint_view v = fingerprint_open(image);
+    size_t done;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX512)
         done = fingerprint_vectors(&v, hashes, n, present);
-#endif
-    if (done == n)
-        return;
-    hashes += done, present += done, n -= done;
-    bool three = v.shape.arity == 3;
-    if (v.label == 0 && v.cell == 8)
-        three ? fingerprint_many(&v, 3, 1, hashes, n, present)
-              : fingerprint_many(&v, 4, 1, hashes, n, present);
-    else if (v.label == 0 && v.cell == 16)
-        three ? fingerprint_many(&v, 3, 2, hashes, n, present)
-              : fingerprint_many(&v, 4, 2, hashes, n, present);
+    else if (cpu_now() >= CPU_AVX2)
+        done = fingerprint_avx2(&v, hashes, n, present);
     else
-        three ? fingerprint_many(&v, 3, 0, hashes, n, present)
-              : fingerprint_many(&v, 4, 0, hashes, n, present);
+#endif
+        done = fingerprint_portable(&v, hashes, n, present);
+    for (; done < n; done++)
+        present[done] = v.shape.arity == 3
+                      ? fingerprint_has(&v, 3, hashes[done])
+                      : fingerprint_has(&v, 4, hashes[done]);
 }
 
 /* ---- Build ------------------------------------------------------------- */
@@ -699,7 +883,7 @@ void fingerprint_stat(bly_info_t *out, const void *image)
 
 void fingerprint_inline(void *view, const void *image)
 {
-    const fingerprint_view v = fingerprint_look(image);
+    const fingerprint_view v = fingerprint_open(image);
     bly_inline_fuse *out = view;
     out->seeds = v.seeds;
     out->tables = v.rows;
@@ -710,4 +894,6 @@ void fingerprint_inline(void *view, const void *image)
     out->arity = v.shape.arity;
     out->bits = v.bits;
     out->empty = v.empty;
+    out->bytes = v.shape.arity == 3 && v.cell == 8 && !v.empty;
+    out->salt = out->bytes && v.shape.shards == 1 ? v.salt : 0;
 }

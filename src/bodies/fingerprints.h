@@ -70,6 +70,7 @@ typedef struct {
     const uint8_t *seeds, *rows;
     peel_shape shape;
     uint64_t stride;                    /* bytes of a shard's table          */
+    uint64_t salt;                      /* of the first shard, where opened  */
     uint32_t bits, field, cell, label;  /* f, and bits of each               */
     bool     empty;                     /* no keys at all                    */
 } fingerprint_view;
@@ -107,6 +108,14 @@ PLATFORM_INLINE fingerprint_view fingerprint_look(const void *image)
     v.field = fingerprint_field(v.bits, v.label);
     v.cell = v.field + v.label;
     v.rows = v.seeds + fingerprint_round(v.shape.shards);
+    return v;
+}
+
+/* Reads the fields and the salt of an image that `check` has accepted. */
+PLATFORM_INLINE fingerprint_view fingerprint_open(const void *image)
+{
+    fingerprint_view v = fingerprint_look(image);
+    v.salt = peel_salt(v.seeds[0]);
     return v;
 }
 
