@@ -135,50 +135,101 @@ bly_status fingerprint_check(const void *image, bool labels)
 
 /* ---- Contains ---------------------------------------------------------- */
 
+/* The forms of a cell's field that have code of their own: any bits; one byte;
+ * two bytes; and up to 9 bits, which are read from the two bytes that end with
+ * their last bit. */
+typedef enum {
+    FINGERPRINT_ANY, FINGERPRINT_BYTE, FINGERPRINT_PAIR, FINGERPRINT_NARROW,
+    FINGERPRINT_FORMS
+} fingerprint_form;
+
+enum { FINGERPRINT_NARROW_BITS = 9 };
+
+static fingerprint_form fingerprint_form_of(const fingerprint_view *v)
+{
+    if (v->label == 0 && (v->cell == 8 || v->cell == 16))
+        return v->cell == 8 ? FINGERPRINT_BYTE : FINGERPRINT_PAIR;
+    return v->field <= FINGERPRINT_NARROW_BITS ? FINGERPRINT_NARROW
+                                               : FINGERPRINT_ANY;
+}
+
+/* Returns the place of the field of a slot in the table that begins `row` bytes
+ * behind v->rows: the field's first byte, its last bit if it is narrow, and
+ * fingerprint_place() for others. */
+PLATFORM_INLINE uint64_t fingerprint_at(const fingerprint_view *v,
+                                        fingerprint_form form, uint64_t row,
+                                        uint64_t slot)
+{
+    if (form == FINGERPRINT_BYTE)
+        return row + slot;
+    if (form == FINGERPRINT_PAIR)
+        return row + 2 * slot;
+    uint64_t bit = 8 * row + slot * v->cell;
+    return form == FINGERPRINT_NARROW ? bit + v->field - 1
+                                      : fingerprint_place(bit, v->field);
+}
+
+/* Reads the field at a place, with other bits above it; a narrow one with
+ * 9 - v->field bits below it. Seeds are in front of the tables. */
+PLATFORM_INLINE uint64_t fingerprint_get(const fingerprint_view *v,
+                                         fingerprint_form form, uint64_t place)
+{
+    if (form == FINGERPRINT_BYTE)
+        return v->rows[place];
+    if (form == FINGERPRINT_PAIR)
+        return image_u16(v->rows + place, 0);
+    if (form == FINGERPRINT_NARROW)
+        return image_u16(v->rows + (place >> 3) - 1, 0) >> (place & 7);
+    return fingerprint_load(v->rows, place);
+}
+
+/* Returns whether the XOR of fields is what a key with this state has, in a
+ * table that is not empty. */
+PLATFORM_INLINE bool fingerprint_same(const fingerprint_view *v,
+                                      fingerprint_form form, uint64_t read,
+                                      uint64_t state)
+{
+    if (form == FINGERPRINT_BYTE)
+        return (uint8_t)(read ^ state) == 0;
+    if (form == FINGERPRINT_PAIR)
+        return (uint16_t)(read ^ state) == 0;
+    if (form == FINGERPRINT_NARROW)
+        read >>= FINGERPRINT_NARROW_BITS - v->field;
+    return ((read ^ state) & bits_mask(v->bits)) == 0;
+}
+
+/* Looks up a key. `one`: the only shard has the salt v->salt. The fewer
+ * instructions a lookup takes, the more keys the processor sees ahead. */
 PLATFORM_INLINE bool fingerprint_has(const fingerprint_view *v, uint32_t arity,
+                                     fingerprint_form form, bool one,
                                      uint64_t hash)
 {
-    uint64_t state = hash_mix(hash), bit[PEEL_ARITY_MAX];
-    fingerprint_cells(v, arity, state, bit);
-    return fingerprint_match(v, fingerprint_read(v, arity, bit), state);
+    peel_shape shape = v->shape;
+    shape.shards = one ? 1 : shape.shards;
+    uint64_t state = hash_mix(hash), slot[PEEL_ARITY_MAX], read = 0;
+    uint64_t shard = peel_shard(&shape, state), row = shard * v->stride;
+    uint64_t salt = one ? v->salt : peel_salt(v->seeds[shard]);
+    peel_places(&shape, arity, state, salt, slot);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < arity; j++)
+        read ^= fingerprint_get(v, form,
+                                fingerprint_at(v, form, row, slot[j]));
+    return fingerprint_same(v, form, read, state);
 }
 
 bool fingerprint_contains(const void *image, uint64_t hash)
 {
     const fingerprint_view v = fingerprint_look(image);
-    return v.shape.arity == 3 ? fingerprint_has(&v, 3, hash)
-                              : fingerprint_has(&v, 4, hash);
+    if (v.empty)
+        return false;
+    return v.shape.arity == 3
+         ? fingerprint_has(&v, 3, FINGERPRINT_ANY, false, hash)
+         : fingerprint_has(&v, 4, FINGERPRINT_ANY, false, hash);
 }
 
 /* ---- Single keys, by a view ---------------------------------------------- */
 
 static_assert(sizeof(fingerprint_view) <= KIND_VIEW, "a view has its room");
-
-/* Reads a cell of `width` whole bytes, 1 or 2. */
-PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *cell, uint32_t width)
-{
-    return width == 1 ? cell[0] : image_u16(cell, 0);
-}
-
-/* Looks up a key in cells of whole bytes. `one`: the only shard has the salt
- * v->salt, and there are keys. The fewer instructions a lookup takes, the more
- * keys the processor sees ahead. */
-PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
-                                           uint32_t arity, uint32_t width,
-                                           bool one, uint64_t hash)
-{
-    peel_shape shape = v->shape;
-    shape.shards = one ? 1 : shape.shards;
-    uint64_t state = hash_mix(hash), at[PEEL_ARITY_MAX], read = state;
-    uint64_t shard = peel_shard(&shape, state);
-    uint64_t salt = one ? v->salt : peel_salt(v->seeds[shard]);
-    const uint8_t *row = v->rows + shard * v->stride;
-    peel_places(&shape, arity, state, salt, at);
-    PLATFORM_UNROLL
-    for (uint32_t j = 0; j < arity; j++)
-        read ^= fingerprint_whole(row + width * at[j], width);
-    return !(read & bits_mask(8 * width));
-}
 
 static bool fingerprint_none(const void *view, uint64_t hash)
 {
@@ -186,56 +237,40 @@ static bool fingerprint_none(const void *view, uint64_t hash)
     return false;
 }
 
-static bool fingerprint_one_3(const void *view, uint64_t hash)
-{
-    return fingerprint_has(view, 3, hash);
-}
-
-static bool fingerprint_one_4(const void *view, uint64_t hash)
-{
-    return fingerprint_has(view, 4, hash);
-}
-
-#define FINGERPRINT_WHOLE(name, arity, width, one)                             \
+/* Defines a body for each arity and number of shards of a form. */
+#define FINGERPRINT_SINGLE(name, arity, form, one)                             \
     static bool name(const void *view, uint64_t hash)                          \
     {                                                                          \
-        return fingerprint_has_whole(view, arity, width, one, hash);           \
+        return fingerprint_has(view, arity, form, one, hash);                  \
     }
+#define FINGERPRINT_SINGLES(name, form)                                        \
+    FINGERPRINT_SINGLE(fingerprint_##name##_3, 3, form, false)                 \
+    FINGERPRINT_SINGLE(fingerprint_##name##_3_one, 3, form, true)              \
+    FINGERPRINT_SINGLE(fingerprint_##name##_4, 4, form, false)                 \
+    FINGERPRINT_SINGLE(fingerprint_##name##_4_one, 4, form, true)
+#define FINGERPRINT_TABLE(name)                                                \
+    { { fingerprint_##name##_3, fingerprint_##name##_3_one },                  \
+      { fingerprint_##name##_4, fingerprint_##name##_4_one } }
 
-FINGERPRINT_WHOLE(fingerprint_3_byte, 3, 1, false)
-FINGERPRINT_WHOLE(fingerprint_3_byte_one, 3, 1, true)
-FINGERPRINT_WHOLE(fingerprint_3_pair, 3, 2, false)
-FINGERPRINT_WHOLE(fingerprint_3_pair_one, 3, 2, true)
-FINGERPRINT_WHOLE(fingerprint_4_byte, 4, 1, false)
-FINGERPRINT_WHOLE(fingerprint_4_byte_one, 4, 1, true)
-FINGERPRINT_WHOLE(fingerprint_4_pair, 4, 2, false)
-FINGERPRINT_WHOLE(fingerprint_4_pair_one, 4, 2, true)
-
-/* Returns the bytes of a cell if lookups have code for cells of that many whole
- * bytes, and 0 otherwise. */
-static uint32_t fingerprint_width(const fingerprint_view *v)
-{
-    return v->label == 0 && (v->cell == 8 || v->cell == 16) ? v->cell / 8 : 0;
-}
+FINGERPRINT_SINGLES(any, FINGERPRINT_ANY)
+FINGERPRINT_SINGLES(byte, FINGERPRINT_BYTE)
+FINGERPRINT_SINGLES(pair, FINGERPRINT_PAIR)
+FINGERPRINT_SINGLES(narrow, FINGERPRINT_NARROW)
 
 kind_contains *fingerprint_contains_here(const void **subject, void *view)
 {
-    static kind_contains *const whole[2][2][2] = {
-        { { fingerprint_3_byte, fingerprint_3_byte_one },
-          { fingerprint_3_pair, fingerprint_3_pair_one } },
-        { { fingerprint_4_byte, fingerprint_4_byte_one },
-          { fingerprint_4_pair, fingerprint_4_pair_one } },
+    static kind_contains *const single[FINGERPRINT_FORMS][2][2] = {
+        [FINGERPRINT_ANY] = FINGERPRINT_TABLE(any),
+        [FINGERPRINT_BYTE] = FINGERPRINT_TABLE(byte),
+        [FINGERPRINT_PAIR] = FINGERPRINT_TABLE(pair),
+        [FINGERPRINT_NARROW] = FINGERPRINT_TABLE(narrow),
     };
     const fingerprint_view v = fingerprint_open(*subject);
-    uint32_t width = fingerprint_width(&v);
-    bool four = v.shape.arity == 4, one = v.shape.shards == 1;
     memcpy(view, &v, sizeof v);
     *subject = view;
-    if (v.empty)
-        return fingerprint_none;
-    if (width > 0)
-        return whole[four][width - 1][one];
-    return four ? fingerprint_one_4 : fingerprint_one_3;
+    return v.empty ? fingerprint_none
+         : single[fingerprint_form_of(&v)][v.shape.arity == 4]
+                 [v.shape.shards == 1];
 }
 
 /* ---- Batches ----------------------------------------------------------- */
@@ -247,7 +282,7 @@ PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
     return v->shape.shards * v->stride / 3 <= cpu_near() / 4;
 }
 
-/* Keys are prepared four at a time, which computes their cells. These are
+/* Keys are prepared four at a time, which computes their places. Fields are
  * prefetched then, and read `ahead` steps later. */
 enum {
     FINGERPRINT_FOUR = 4,
@@ -259,65 +294,63 @@ typedef struct {
     bool   near;                        /* nothing is prefetched             */
 } fingerprint_walk;
 
-/* Four keys on their way. A place is the first byte of a cell of whole bytes,
- * counted from v->rows, and that of fingerprint_place() for others. */
 typedef struct {
     uint64_t place[PEEL_ARITY_MAX][FINGERPRINT_FOUR];
-    uint64_t fingerprint[FINGERPRINT_FOUR];
+    uint64_t state[FINGERPRINT_FOUR];
 } fingerprint_four;
 
-/* `width`: bytes of a cell, 1 or 2; 0: a cell is any number of bits. */
 PLATFORM_INLINE void
-fingerprint_prepare(const fingerprint_view *v, uint32_t arity, uint32_t width,
-                    const uint64_t *hashes, fingerprint_four *four)
+fingerprint_prepare(const fingerprint_view *v, uint32_t arity,
+                    fingerprint_form form, const uint64_t *hashes,
+                    fingerprint_four *four)
 {
     PLATFORM_UNROLL
     for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
-        uint64_t state = hash_mix(hashes[i]), at[PEEL_ARITY_MAX];
-        uint64_t shard = peel_shard(&v->shape, state);
-        uint64_t row = shard * v->stride;
+        uint64_t state = hash_mix(hashes[i]), slot[PEEL_ARITY_MAX];
+        uint64_t shard = peel_shard(&v->shape, state), row = shard * v->stride;
         uint64_t salt = v->shape.shards == 1 ? v->salt
                                              : peel_salt(v->seeds[shard]);
-        peel_places(&v->shape, arity, state, salt, at);
-        four->fingerprint[i] = state;
+        peel_places(&v->shape, arity, state, salt, slot);
+        four->state[i] = state;
         PLATFORM_UNROLL
         for (uint32_t j = 0; j < arity; j++)
-            four->place[j][i] = width > 0 ? row + width * at[j]
-                              : fingerprint_place(8 * row + at[j] * v->cell,
-                                                  v->field);
+            four->place[j][i] = fingerprint_at(v, form, row, slot[j]);
     }
 }
 
+/* Prefetches the lines of four keys. That in which a narrow field begins and
+ * does not end is so rare that the processor may find it by itself. */
 PLATFORM_INLINE void
-fingerprint_fetch(const fingerprint_view *v, uint32_t arity, uint32_t width,
-                  const fingerprint_four *four)
+fingerprint_fetch(const fingerprint_view *v, uint32_t arity,
+                  fingerprint_form form, const fingerprint_four *four)
 {
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
         PLATFORM_UNROLL
         for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
             uint64_t place = four->place[j][i];
-            platform_prefetch(v->rows + (width > 0 ? place : place >> 6));
-            if (width == 0)
-                platform_prefetch(v->rows + (place >> 6) + 7);
+            const uint8_t *at = v->rows + (form == FINGERPRINT_ANY ? place >> 6
+                                         : form == FINGERPRINT_NARROW
+                                         ? place >> 3 : place);
+            platform_prefetch(at);
+            if (form == FINGERPRINT_ANY)
+                platform_prefetch(at + 7);
         }
     }
 }
 
 PLATFORM_INLINE void
-fingerprint_answer(const fingerprint_view *v, uint32_t arity, uint32_t width,
-                   const fingerprint_four *four, bool *present)
+fingerprint_answer(const fingerprint_view *v, uint32_t arity,
+                   fingerprint_form form, const fingerprint_four *four,
+                   bool *present)
 {
     PLATFORM_UNROLL
     for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
         uint64_t read = 0;
         PLATFORM_UNROLL
-        for (uint32_t j = 0; j < arity; j++) {
-            uint64_t place = four->place[j][i];
-            read ^= width > 0 ? fingerprint_whole(v->rows + place, width)
-                              : fingerprint_load(v->rows, place);
-        }
-        present[i] = fingerprint_match(v, read, four->fingerprint[i]);
+        for (uint32_t j = 0; j < arity; j++)
+            read ^= fingerprint_get(v, form, four->place[j][i]);
+        present[i] = fingerprint_same(v, form, read, four->state[i]);
     }
 }
 
@@ -335,32 +368,33 @@ fingerprint_walk_of(const fingerprint_view *v, size_t n)
 /* Answers, in step i, for the keys that were prepared `ahead` steps before.
  * Those of step i may take their place in the ring afterwards. */
 PLATFORM_INLINE void
-fingerprint_step(const fingerprint_view *v, uint32_t arity, uint32_t width,
-                 const fingerprint_walk *walk, const fingerprint_four *ring,
-                 size_t i, bool *present)
+fingerprint_step(const fingerprint_view *v, uint32_t arity,
+                 fingerprint_form form, const fingerprint_walk *walk,
+                 const fingerprint_four *ring, size_t i, bool *present)
 {
     size_t done = i - walk->ahead;
     if (i >= walk->ahead)
-        fingerprint_answer(v, arity, width, &ring[done % FINGERPRINT_FOURS],
+        fingerprint_answer(v, arity, form, &ring[done % FINGERPRINT_FOURS],
                            present + done * FINGERPRINT_FOUR);
 }
 
 PLATFORM_INLINE size_t
-fingerprint_many(const fingerprint_view *view, uint32_t arity, uint32_t width,
-                 const uint64_t *hashes, size_t n, bool *present)
+fingerprint_many(const fingerprint_view *view, uint32_t arity,
+                 fingerprint_form form, const uint64_t *hashes, size_t n,
+                 bool *present)
 {
     const fingerprint_view v = *view;
     const fingerprint_walk walk = fingerprint_walk_of(&v, n);
     fingerprint_four ring[FINGERPRINT_FOURS];
     for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
         fingerprint_four *four = &ring[i % FINGERPRINT_FOURS];
-        fingerprint_step(&v, arity, width, &walk, ring, i, present);
+        fingerprint_step(&v, arity, form, &walk, ring, i, present);
         if (i >= walk.fours)
             continue;
-        fingerprint_prepare(&v, arity, width, hashes + i * FINGERPRINT_FOUR,
+        fingerprint_prepare(&v, arity, form, hashes + i * FINGERPRINT_FOUR,
                             four);
         if (!walk.near)
-            fingerprint_fetch(&v, arity, width, four);
+            fingerprint_fetch(&v, arity, form, four);
     }
     return walk.fours * FINGERPRINT_FOUR;
 }
@@ -383,7 +417,7 @@ fingerprint_salt_avx2(const fingerprint_view *v, __m256i shard)
     return four_times(_mm256_add_epi64(seed, four_all(1)), HASH_STEP);
 }
 
-/* Computes fingerprint_place() for four keys. */
+/* Computes fingerprint_place(). */
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
 fingerprint_place_avx2(const fingerprint_view *v, __m256i bit)
 {
@@ -397,9 +431,25 @@ fingerprint_place_avx2(const fingerprint_view *v, __m256i bit)
                                                   _mm256_slli_epi64(at, 3)));
 }
 
+/* Computes fingerprint_at(). */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_at_avx2(const fingerprint_view *v, fingerprint_form form,
+                    __m256i row, __m256i slot)
+{
+    if (form == FINGERPRINT_BYTE)
+        return _mm256_add_epi64(row, slot);
+    if (form == FINGERPRINT_PAIR)
+        return _mm256_add_epi64(row, _mm256_slli_epi64(slot, 1));
+    __m256i bit = _mm256_add_epi64(_mm256_slli_epi64(row, 3),
+                                   _mm256_mul_epu32(slot, four_all(v->cell)));
+    return form == FINGERPRINT_NARROW
+         ? _mm256_add_epi64(bit, four_all(v->field - 1))
+         : fingerprint_place_avx2(v, bit);
+}
+
 CPU_TARGET_AVX2 PLATFORM_INLINE void
 fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
-                         uint32_t width, const uint64_t *hashes,
+                         fingerprint_form form, const uint64_t *hashes,
                          fingerprint_four *four)
 {
     __m256i length = four_all(v->shape.segment);
@@ -410,7 +460,7 @@ fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
     __m256i first = fingerprint_range_avx2(product, four_all(v->shape.windows));
     __m256i row = _mm256_setzero_si256(), salt = four_all(v->salt);
     if (v->shape.shards > 1) {
-        row = four_times(shard, width > 0 ? v->stride : v->stride * 8);
+        row = four_times(shard, v->stride);
         salt = fingerprint_salt_avx2(v, shard);
     }
     __m256i a = four_times(_mm256_xor_si256(state, salt), PEEL_A);
@@ -424,33 +474,29 @@ fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
         __m256i slot = _mm256_add_epi64(begin,
                                         fingerprint_range_avx2(r[j], length));
         begin = _mm256_add_epi64(begin, length);
-        __m256i at = width == 1 ? slot
-                   : width == 2 ? _mm256_add_epi64(slot, slot)
-                   : _mm256_mul_epu32(slot, four_all(v->cell));
-        at = _mm256_add_epi64(row, at);
-        at = width > 0 ? at : fingerprint_place_avx2(v, at);
+        __m256i at = fingerprint_at_avx2(v, form, row, slot);
         _mm256_storeu_si256((__m256i *)four->place[j], at);
     }
-    _mm256_storeu_si256((__m256i *)four->fingerprint, state);
+    _mm256_storeu_si256((__m256i *)four->state, state);
 }
 
 /* Cells are prefetched one step later, because vectors are read faster when
  * they have left for the cache. */
 CPU_TARGET_AVX2 PLATFORM_INLINE size_t
 fingerprint_many_avx2(const fingerprint_view *view, uint32_t arity,
-                      uint32_t width, const uint64_t *hashes, size_t n,
+                      fingerprint_form form, const uint64_t *hashes, size_t n,
                       bool *present)
 {
     const fingerprint_view v = *view;
     const fingerprint_walk walk = fingerprint_walk_of(&v, n);
     fingerprint_four ring[FINGERPRINT_FOURS];
     for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
-        fingerprint_step(&v, arity, width, &walk, ring, i, present);
+        fingerprint_step(&v, arity, form, &walk, ring, i, present);
         if (!walk.near && i > 0 && i <= walk.fours)
-            fingerprint_fetch(&v, arity, width,
+            fingerprint_fetch(&v, arity, form,
                               &ring[(i - 1) % FINGERPRINT_FOURS]);
         if (i < walk.fours)
-            fingerprint_prepare_avx2(&v, arity, width,
+            fingerprint_prepare_avx2(&v, arity, form,
                                      hashes + i * FINGERPRINT_FOUR,
                                      &ring[i % FINGERPRINT_FOURS]);
     }
@@ -723,23 +769,22 @@ fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
 }
 #endif
 
-/* Defines the choice among the bodies `many` for shapes, which looks up as many
- * keys as fill its groups and returns their number. */
+/* Defines the choice among the bodies of `many`, which looks up as many keys as
+ * fill its groups and returns their number. */
+#define FINGERPRINT_BODY(many, form)                                           \
+    case form:                                                                 \
+        return v->shape.arity == 3 ? many(v, 3, form, hashes, n, present)      \
+                                   : many(v, 4, form, hashes, n, present);
 #define FINGERPRINT_CHOICE(name, many)                                         \
     name(const fingerprint_view *v, const uint64_t *hashes, size_t n,          \
          bool *present)                                                        \
     {                                                                          \
-        bool three = v->shape.arity == 3;                                      \
-        switch (fingerprint_width(v)) {                                        \
-        case 1:                                                                \
-            return three ? many(v, 3, 1, hashes, n, present)                   \
-                         : many(v, 4, 1, hashes, n, present);                  \
-        case 2:                                                                \
-            return three ? many(v, 3, 2, hashes, n, present)                   \
-                         : many(v, 4, 2, hashes, n, present);                  \
+        switch (fingerprint_form_of(v)) {                                      \
+        FINGERPRINT_BODY(many, FINGERPRINT_BYTE)                               \
+        FINGERPRINT_BODY(many, FINGERPRINT_PAIR)                               \
+        FINGERPRINT_BODY(many, FINGERPRINT_NARROW)                             \
         default:                                                               \
-            return three ? many(v, 3, 0, hashes, n, present)                   \
-                         : many(v, 4, 0, hashes, n, present);                  \
+        FINGERPRINT_BODY(many, FINGERPRINT_ANY)                                \
         }                                                                      \
     }
 
@@ -753,19 +798,19 @@ void fingerprint_contains_many(const void *image, const uint64_t *hashes,
                                size_t n, bool *present)
 {
     const fingerprint_view v = fingerprint_open(image);
-    size_t done;
+    size_t done = 0;
+    if (v.empty)
+        memset(present, 0, n * sizeof *present), done = n;
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX512)
+    else if (cpu_now() >= CPU_AVX512)
         done = fingerprint_vectors(&v, hashes, n, present);
     else if (cpu_now() >= CPU_AVX2)
         done = fingerprint_avx2(&v, hashes, n, present);
-    else
 #endif
+    else
         done = fingerprint_portable(&v, hashes, n, present);
     for (; done < n; done++)
-        present[done] = v.shape.arity == 3
-                      ? fingerprint_has(&v, 3, hashes[done])
-                      : fingerprint_has(&v, 4, hashes[done]);
+        present[done] = fingerprint_contains(image, hashes[done]);
 }
 
 /* ---- Build ------------------------------------------------------------- */
@@ -894,6 +939,6 @@ void fingerprint_inline(void *view, const void *image)
     out->arity = v.shape.arity;
     out->bits = v.bits;
     out->empty = v.empty;
+    out->salt = v.shape.shards == 1 ? v.salt : 0;
     out->bytes = v.shape.arity == 3 && v.cell == 8 && !v.empty;
-    out->salt = out->bytes && v.shape.shards == 1 ? v.salt : 0;
 }
