@@ -183,6 +183,14 @@ PLATFORM_INLINE uint64_t fingerprint_get(const fingerprint_view *v,
     return fingerprint_load(v->rows, place);
 }
 
+/* Removes the bits below fields, which are exclusive ors like the fields. */
+PLATFORM_INLINE uint64_t fingerprint_low(const fingerprint_view *v,
+                                         fingerprint_form form, uint64_t read)
+{
+    return form == FINGERPRINT_NARROW
+         ? read >> (FINGERPRINT_NARROW_BITS - v->field) : read;
+}
+
 /* Returns whether the XOR of fields is what a key with this state has, in a
  * table that is not empty. */
 PLATFORM_INLINE bool fingerprint_same(const fingerprint_view *v,
@@ -193,8 +201,6 @@ PLATFORM_INLINE bool fingerprint_same(const fingerprint_view *v,
         return (uint8_t)(read ^ state) == 0;
     if (form == FINGERPRINT_PAIR)
         return (uint16_t)(read ^ state) == 0;
-    if (form == FINGERPRINT_NARROW)
-        read >>= FINGERPRINT_NARROW_BITS - v->field;
     return ((read ^ state) & bits_mask(v->bits)) == 0;
 }
 
@@ -214,7 +220,7 @@ PLATFORM_INLINE bool fingerprint_has(const fingerprint_view *v, uint32_t arity,
     for (uint32_t j = 0; j < arity; j++)
         read ^= fingerprint_get(v, form,
                                 fingerprint_at(v, form, row, slot[j]));
-    return fingerprint_same(v, form, read, state);
+    return fingerprint_same(v, form, fingerprint_low(v, form, read), state);
 }
 
 bool fingerprint_contains(const void *image, uint64_t hash)
@@ -318,31 +324,46 @@ fingerprint_prepare(const fingerprint_view *v, uint32_t arity,
     }
 }
 
-/* Prefetches the lines of four keys. That in which a narrow field begins and
- * does not end is so rare that the processor may find it by itself. */
+/* Returns the first bit of the label behind a field. */
+PLATFORM_INLINE uint64_t fingerprint_behind(const fingerprint_view *v,
+                                            fingerprint_form form,
+                                            uint64_t place)
+{
+    return form == FINGERPRINT_NARROW
+         ? place + 1 : (place >> 6) * 8 + (place & 63) + v->field;
+}
+
+/* Prefetches the lines of four keys; `labels`: to the ends of their cells,
+ * because any of them may hold the label. The line in which a narrow field
+ * begins and does not end is so rare that it is not asked for. */
 PLATFORM_INLINE void
 fingerprint_fetch(const fingerprint_view *v, uint32_t arity,
-                  fingerprint_form form, const fingerprint_four *four)
+                  fingerprint_form form, bool labels,
+                  const fingerprint_four *four)
 {
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
         PLATFORM_UNROLL
         for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
             uint64_t place = four->place[j][i];
-            const uint8_t *at = v->rows + (form == FINGERPRINT_ANY ? place >> 6
-                                         : form == FINGERPRINT_NARROW
-                                         ? place >> 3 : place);
-            platform_prefetch(at);
-            if (form == FINGERPRINT_ANY)
-                platform_prefetch(at + 7);
+            uint64_t at = form == FINGERPRINT_ANY ? place >> 6
+                        : form == FINGERPRINT_NARROW ? place >> 3 : place;
+            platform_prefetch(v->rows + at);
+            if (labels)
+                platform_prefetch(v->rows + ((fingerprint_behind(v, form, place)
+                                              + v->label - 1) >> 3));
+            else if (form == FINGERPRINT_ANY)
+                platform_prefetch(v->rows + at + 7);
         }
     }
 }
 
+/* Answers for four keys. The labels of those that are there are read unless
+ * `labels` is NULL. */
 PLATFORM_INLINE void
 fingerprint_answer(const fingerprint_view *v, uint32_t arity,
                    fingerprint_form form, const fingerprint_four *four,
-                   bool *present)
+                   bool *present, uint64_t *labels)
 {
     PLATFORM_UNROLL
     for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
@@ -350,7 +371,12 @@ fingerprint_answer(const fingerprint_view *v, uint32_t arity,
         PLATFORM_UNROLL
         for (uint32_t j = 0; j < arity; j++)
             read ^= fingerprint_get(v, form, four->place[j][i]);
+        read = fingerprint_low(v, form, read);
         present[i] = fingerprint_same(v, form, read, four->state[i]);
+        if (labels != NULL && present[i]) {
+            uint64_t own = four->place[fingerprint_which(v, read)][i];
+            labels[i] = fingerprint_label(v, fingerprint_behind(v, form, own));
+        }
     }
 }
 
@@ -370,31 +396,32 @@ fingerprint_walk_of(const fingerprint_view *v, size_t n)
 PLATFORM_INLINE void
 fingerprint_step(const fingerprint_view *v, uint32_t arity,
                  fingerprint_form form, const fingerprint_walk *walk,
-                 const fingerprint_four *ring, size_t i, bool *present)
+                 const fingerprint_four *ring, size_t i, bool *present,
+                 uint64_t *labels)
 {
-    size_t done = i - walk->ahead;
+    size_t done = i - walk->ahead, key = done * FINGERPRINT_FOUR;
     if (i >= walk->ahead)
         fingerprint_answer(v, arity, form, &ring[done % FINGERPRINT_FOURS],
-                           present + done * FINGERPRINT_FOUR);
+                           present + key, labels != NULL ? labels + key : NULL);
 }
 
 PLATFORM_INLINE size_t
 fingerprint_many(const fingerprint_view *view, uint32_t arity,
                  fingerprint_form form, const uint64_t *hashes, size_t n,
-                 bool *present)
+                 bool *present, uint64_t *labels)
 {
     const fingerprint_view v = *view;
     const fingerprint_walk walk = fingerprint_walk_of(&v, n);
     fingerprint_four ring[FINGERPRINT_FOURS];
     for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
         fingerprint_four *four = &ring[i % FINGERPRINT_FOURS];
-        fingerprint_step(&v, arity, form, &walk, ring, i, present);
+        fingerprint_step(&v, arity, form, &walk, ring, i, present, labels);
         if (i >= walk.fours)
             continue;
         fingerprint_prepare(&v, arity, form, hashes + i * FINGERPRINT_FOUR,
                             four);
         if (!walk.near)
-            fingerprint_fetch(&v, arity, form, four);
+            fingerprint_fetch(&v, arity, form, labels != NULL, four);
     }
     return walk.fours * FINGERPRINT_FOUR;
 }
@@ -464,10 +491,10 @@ fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
         salt = fingerprint_salt_avx2(v, shard);
     }
     __m256i a = four_times(_mm256_xor_si256(state, salt), PEEL_A);
-    a = _mm256_xor_si256(a, _mm256_srli_epi64(a, 32));
-    __m256i b = four_times(a, PEEL_B);
-    const __m256i r[PEEL_ARITY_MAX] = { _mm256_srli_epi64(a, 32), a,
-                                        _mm256_srli_epi64(b, 32), b };
+    __m256i high = _mm256_srli_epi64(a, 32), low = _mm256_xor_si256(a, high);
+    __m256i b = four_times(low, PEEL_B);
+    const __m256i r[PEEL_ARITY_MAX] = { high, low, _mm256_srli_epi64(b, 32),
+                                        b };
     __m256i begin = _mm256_mul_epu32(first, length);
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
@@ -485,15 +512,15 @@ fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
 CPU_TARGET_AVX2 PLATFORM_INLINE size_t
 fingerprint_many_avx2(const fingerprint_view *view, uint32_t arity,
                       fingerprint_form form, const uint64_t *hashes, size_t n,
-                      bool *present)
+                      bool *present, uint64_t *labels)
 {
     const fingerprint_view v = *view;
     const fingerprint_walk walk = fingerprint_walk_of(&v, n);
     fingerprint_four ring[FINGERPRINT_FOURS];
     for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
-        fingerprint_step(&v, arity, form, &walk, ring, i, present);
+        fingerprint_step(&v, arity, form, &walk, ring, i, present, labels);
         if (!walk.near && i > 0 && i <= walk.fours)
-            fingerprint_fetch(&v, arity, form,
+            fingerprint_fetch(&v, arity, form, labels != NULL,
                               &ring[(i - 1) % FINGERPRINT_FOURS]);
         if (i < walk.fours)
             fingerprint_prepare_avx2(&v, arity, form,
@@ -770,16 +797,23 @@ fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
 #endif
 
 /* Defines the choice among the bodies of `many`, which looks up as many keys as
- * fill its groups and returns their number. */
+ * fill its groups and returns their number. Labels are in the forms that come
+ * last, and cells are four then. */
 #define FINGERPRINT_BODY(many, form)                                           \
     case form:                                                                 \
-        return v->shape.arity == 3 ? many(v, 3, form, hashes, n, present)      \
-                                   : many(v, 4, form, hashes, n, present);
+        return v->shape.arity == 3                                             \
+             ? many(v, 3, form, hashes, n, present, NULL)                      \
+             : many(v, 4, form, hashes, n, present, NULL);
 #define FINGERPRINT_CHOICE(name, many)                                         \
     name(const fingerprint_view *v, const uint64_t *hashes, size_t n,          \
-         bool *present)                                                        \
+         bool *present, uint64_t *labels)                                      \
     {                                                                          \
-        switch (fingerprint_form_of(v)) {                                      \
+        fingerprint_form form = fingerprint_form_of(v);                        \
+        if (labels != NULL)                                                    \
+            return form == FINGERPRINT_NARROW                                  \
+                 ? many(v, 4, FINGERPRINT_NARROW, hashes, n, present, labels)  \
+                 : many(v, 4, FINGERPRINT_ANY, hashes, n, present, labels);    \
+        switch (form) {                                                        \
         FINGERPRINT_BODY(many, FINGERPRINT_BYTE)                               \
         FINGERPRINT_BODY(many, FINGERPRINT_PAIR)                               \
         FINGERPRINT_BODY(many, FINGERPRINT_NARROW)                             \
@@ -794,23 +828,38 @@ CPU_TARGET_AVX2 static size_t FINGERPRINT_CHOICE(fingerprint_avx2,
                                                  fingerprint_many_avx2)
 #endif
 
+static size_t fingerprint_fours(const fingerprint_view *v,
+                                const uint64_t *hashes, size_t n,
+                                bool *present, uint64_t *labels)
+{
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2)
+        return fingerprint_avx2(v, hashes, n, present, labels);
+#endif
+    return fingerprint_portable(v, hashes, n, present, labels);
+}
+
 void fingerprint_contains_many(const void *image, const uint64_t *hashes,
                                size_t n, bool *present)
 {
     const fingerprint_view v = fingerprint_open(image);
     size_t done = 0;
-    if (v.empty)
-        memset(present, 0, n * sizeof *present), done = n;
 #if CPU_X86
-    else if (cpu_now() >= CPU_AVX512)
+    if (cpu_now() >= CPU_AVX512)
         done = fingerprint_vectors(&v, hashes, n, present);
-    else if (cpu_now() >= CPU_AVX2)
-        done = fingerprint_avx2(&v, hashes, n, present);
-#endif
     else
-        done = fingerprint_portable(&v, hashes, n, present);
+#endif
+    if (!v.empty)
+        done = fingerprint_fours(&v, hashes, n, present, NULL);
     for (; done < n; done++)
         present[done] = fingerprint_contains(image, hashes[done]);
+}
+
+size_t fingerprint_get_many(const void *image, const uint64_t *hashes, size_t n,
+                            bool *found, uint64_t *labels)
+{
+    const fingerprint_view v = fingerprint_open(image);
+    return v.empty ? 0 : fingerprint_fours(&v, hashes, n, found, labels);
 }
 
 /* ---- Build ------------------------------------------------------------- */
