@@ -396,7 +396,7 @@ PLATFORM_INLINE bool cuckoo_full(const cuckoo_view *v, uint64_t bucket,
 /* Returns whether the table is outside the core's own cache. */
 PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
 {
-    return v->buckets * v->quads / 2 * v->nibbles > cpu_near();
+    return cuckoo_bytes(v) > cpu_near();
 }
 
 /* ---- Batches ----------------------------------------------------------- */
