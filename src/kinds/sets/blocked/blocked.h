@@ -9,6 +9,7 @@
 #define BLY_KINDS_SETS_BLOCKED_BLOCKED_H
 
 #include "base/cpu.h"
+#include "base/ring.h"
 #include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
@@ -83,27 +84,13 @@ PLATFORM_INLINE blocked_key blocked_prefetch(const blocked_view *v,
     return key;
 }
 
-/* Works on a batch a few keys behind its prefetches. `work` is the statement
- * for hashes[i] with its `line` and `g`. */
-#define BLOCKED_EACH(ring, from, to, work, next)                               \
-    for (size_t i = (from); i < (to); i++) {                                   \
-        uint8_t *line = (ring)[i % BLOCKED_RING].line;                         \
-        uint32_t g = (ring)[i % BLOCKED_RING].g;                               \
-        work;                                                                  \
-        next;                                                                  \
-    }
-
+/* `work` is the statement for hashes[i] with its `line` and `g`. */
 #define BLOCKED_ROLL(view, hashes, n, write, work)                             \
-    do {                                                                       \
-        blocked_key ring[BLOCKED_RING];                                        \
-        size_t ahead = cpu_ahead(n, BLOCKED_RING);                             \
-        for (size_t i = 0; i < ahead; i++)                                     \
-            ring[i] = blocked_prefetch(&(view), (hashes)[i], write);           \
-        BLOCKED_EACH(ring, 0, (n) - ahead, work,                               \
-            ring[(i + ahead) % BLOCKED_RING] =                                 \
-                blocked_prefetch(&(view), (hashes)[i + ahead], write))         \
-        BLOCKED_EACH(ring, (n) - ahead, n, work, (void)0)                      \
-    } while (0)
+    RING_ROLL(blocked_key, BLOCKED_RING, n,                                    \
+        *slot = blocked_prefetch(&(view), (hashes)[i], write),                 \
+        uint8_t *line = slot->line;                                            \
+        uint32_t g = slot->g;                                                  \
+        work)
 
 /* ---- Vector instructions ----------------------------------------------- */
 
