@@ -80,7 +80,8 @@
 
 #include <bloomery.h>
 
-/* Vectors that the compiler may use: 16, 32 or 64 bytes. */
+/* Vectors that the compiler may use: 16, 32 or 64 bytes. The library defines
+ * BLY_INSIDE_ALL and gets the bodies for AVX2 whatever the compiler's flags. */
 #if !defined(__GNUC__) || defined(BLY_INLINE_PORTABLE) || !defined(__SSE2__)
 #define BLY_INSIDE_VECTOR 0
 #elif !defined(__AVX2__)
@@ -91,6 +92,13 @@
 #include <immintrin.h>
 #else
 #define BLY_INSIDE_VECTOR 64
+#include <immintrin.h>
+#endif
+
+#if BLY_INSIDE_VECTOR >= 32
+#define BLY_INSIDE_AVX2
+#elif defined(BLY_INSIDE_ALL)
+#define BLY_INSIDE_AVX2 __attribute__((target("avx2")))
 #include <immintrin.h>
 #endif
 
@@ -396,7 +404,7 @@ BLY_INSIDE bool bly_inside_set(uint8_t *row, uint64_t at)
     return (old & bit) == 0;
 }
 
-#if BLY_INSIDE_VECTOR > 0
+#if BLY_INSIDE_VECTOR > 0 || defined(BLY_INSIDE_AVX2)
 /* Loads a vector of bytes to which other threads may be adding. That would be a
  * race in C but is none on the machine, so the load is an explicit instruction.
  * The sanitizers cannot see into it and get loads of bytes instead. */
@@ -437,6 +445,79 @@ BLY_INSIDE uint8_t *bly_inside_line(const bly_inline_blocked *v,
     return v->payload + (size_t)(bly_inside_range(state, v->lines) * 64);
 }
 
+/* Tests all k bits without an unpredictable branch: the line arrives as a
+ * whole, and after a wrong guess the next keys would wait for it. */
+BLY_INSIDE bool bly_inside_blocked_plain(const uint8_t *line, uint32_t g,
+                                         uint32_t k)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < k; i++) {
+        g *= 0x9E3779B9u;
+        all &= bly_inside_test(line, g >> 23);
+    }
+    return all;
+}
+
+#ifdef BLY_INSIDE_AVX2
+/* Returns lanes first .. first + 7 of 32, of which the first k are 1 and the
+ * others 0. */
+BLY_INSIDE BLY_INSIDE_AVX2 __m256i bly_inside_ones(uint32_t k, uint32_t first)
+{
+    static const int32_t ones[48] = { 1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1 };
+    return _mm256_loadu_si256((const __m256i *)(const void *)
+                              (ones + 32 - k + first));
+}
+
+/* Tests the probes whose lanes of `ones` are 1. The high four bits of a product
+ * select a word of the line, the highest one its half, and the next five a bit
+ * of the word. */
+BLY_INSIDE BLY_INSIDE_AVX2 bool
+bly_inside_eight(__m256i low, __m256i high, __m256i product, __m256i ones)
+{
+    __m256i word = _mm256_srli_epi32(product, 28);
+    __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(product, 4), 27);
+    __m256i picked = _mm256_castps_si256(_mm256_blendv_ps(
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
+        _mm256_castsi256_ps(product)));
+    return _mm256_testc_si256(picked, _mm256_sllv_epi32(ones, bit)) != 0;
+}
+
+/* Tests k probes: eight, then eight more, then up to sixteen more. If k is
+ * known to the compiler, nothing else is left of it. */
+BLY_INSIDE BLY_INSIDE_AVX2 bool
+bly_inside_blocked_avx2(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    const __m256i steps = _mm256_setr_epi32(
+        (int)0x9E3779B9u, (int)0xE35E67B1u, (int)0x734297E9u, (int)0x35FBE861u,
+        (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u);
+    const __m256i more_steps = _mm256_setr_epi32(
+        (int)0x52941879u, (int)0x9C95E071u, (int)0xF5AB9AA9u, (int)0x2D6BA521u,
+        (int)0x8BEDEDD9u, (int)0x9BFB72D1u, (int)0x3AE1C209u, (int)0x7FCA7981u);
+    const __m256i ones = bly_inside_ones(k, 0);
+    __m256i all = _mm256_set1_epi32((int)g), low, high;
+    BLY_INSIDE_FETCH(low, line, "vmovdqu");
+    BLY_INSIDE_FETCH(high, line + 32, "vmovdqu");
+    bool set = bly_inside_eight(low, high, _mm256_mullo_epi32(all, steps),
+                                ones);
+    if (k <= 8)
+        return set;
+    set &= bly_inside_eight(low, high, _mm256_mullo_epi32(all, more_steps),
+                            bly_inside_ones(k, 8));
+    if (k <= 16)
+        return set;
+    all = _mm256_set1_epi32((int)(g * 0x7FCA7981u));
+    set &= bly_inside_eight(low, high, _mm256_mullo_epi32(all, steps),
+                            bly_inside_ones(k, 16));
+    return set & bly_inside_eight(low, high,
+                                  _mm256_mullo_epi32(all, more_steps),
+                                  bly_inside_ones(k, 24));
+}
+#endif
+
 #if BLY_INSIDE_VECTOR == 64
 /* Tests up to sixteen probes at once. The high four bits of a product select a
  * word of the line and the next five a bit of it; the word is rotated until
@@ -461,7 +542,8 @@ BLY_INSIDE __mmask16 bly_inside_clear(__m512i line, uint32_t g, uint32_t k)
                                         _mm512_set1_epi32(1));
 }
 
-BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+BLY_INSIDE bool bly_inside_blocked_avx512(const uint8_t *line, uint32_t g,
+                                          uint32_t k)
 {
     __m512i all;
     BLY_INSIDE_FETCH(all, line, "vmovdqu64");
@@ -471,49 +553,18 @@ BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
                                                      k - 16));
     return clear == 0;
 }
-#elif BLY_INSIDE_VECTOR == 32
-/* Tests eight probes at a time. The high four bits of a product select a word
- * of the line, the highest one its half, and the next five a bit of the
- * word. */
-BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
-{
-    const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i steps = _mm256_setr_epi32(
-        (int)0x9E3779B9u, (int)0xE35E67B1u, (int)0x734297E9u, (int)0x35FBE861u,
-        (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u);
-    __m256i low, high;
-    int all = 1;
-    BLY_INSIDE_FETCH(low, line, "vmovdqu");
-    BLY_INSIDE_FETCH(high, line + 32, "vmovdqu");
-    for (uint32_t first = 0; first < k; first += 8) {
-        __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)g), steps);
-        __m256i word = _mm256_srli_epi32(product, 28);
-        __m256i picked = _mm256_castps_si256(_mm256_blendv_ps(
-            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
-            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
-            _mm256_castsi256_ps(product)));
-        __m256i bit = _mm256_and_si256(_mm256_srli_epi32(product, 23),
-                                       _mm256_set1_epi32(31));
-        __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
-        __m256i wanted = _mm256_cmpgt_epi32(
-            _mm256_set1_epi32((int)(k - first)), numbers);
-        all &= _mm256_testc_si256(picked, _mm256_and_si256(mask, wanted));
-        g *= 0xAB25F4C1u;
-    }
-    return all != 0;
-}
-#else
-/* Tests all k bits without an unpredictable branch. */
-BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < k; i++) {
-        g *= 0x9E3779B9u;
-        all &= bly_inside_test(line, g >> 23);
-    }
-    return all;
-}
 #endif
+
+BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+{
+#if BLY_INSIDE_VECTOR == 64
+    return bly_inside_blocked_avx512(line, g, k);
+#elif BLY_INSIDE_VECTOR == 32
+    return bly_inside_blocked_avx2(line, g, k);
+#else
+    return bly_inside_blocked_plain(line, g, k);
+#endif
+}
 
 BLY_INSIDE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
                                             uint64_t hash)
