@@ -284,6 +284,7 @@ typedef struct {
     match_how how;
     bool      invert, files, others, count, number, nameless, quiet, text;
     bool      only, null, json, color;
+    bool      apart;            /* separate lines that are not adjacent      */
     uint64_t  most;             /* lines of a file                           */
     uint64_t  before, after;    /* lines beside each                         */
 } select_want;

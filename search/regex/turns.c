@@ -37,8 +37,7 @@ static void turns_print(turns *t, cli_bytes *out)
     size_t n = bytes_waiting(out);
 
     if (n > 0) {
-        if (!t->begun && t->printed && want->before + want->after > 0
-            && !want->json)
+        if (!t->begun && t->printed && want->apart && !want->json)
             output_text(select_break(want));
         output_bytes(out->data + out->from, n);
         t->begun = t->printed = true;
