@@ -4,9 +4,11 @@
  * --files0-from adds the names that a file holds, and -r all ordinary files
  * under the folders among the operands, in the order of the bytes of their
  * paths. Folders are read one after another, and links in them are not
- * followed, so the walk always ends. Whether a file from a folder is text is
- * known only when it is read (sniff.c): if it is not, it is skipped then, and
- * counted here. Keys from --key are held in memory like the lines of one file.
+ * followed, so the walk always ends. Each folder is sorted by itself, with a
+ * '/' after the names of folders, which gives the order of the paths. Whether a
+ * file from a folder is text is known only when it is read (sniff.c): if it is
+ * not, it is skipped then, and counted here. Keys from --key are held in memory
+ * like the lines of one file.
  */
 #include "frame/inputs.h"
 
@@ -59,44 +61,25 @@ static bool inputs_room(cli_inputs *in, size_t more)
     return f->names != NULL;
 }
 
-/* Adds a file to read. */
-static bool inputs_file(cli_inputs *in, const char *name)
-{
-    size_t n = strlen(name) + 1;
-    char *to;
-
-    if (!inputs_room(in, 1 + n))
-        return false;
-    to = in->found->names + in->found->length;
-    in->found->length += 1 + n;
-    *to++ = '\0';
-    memcpy(to, name, n);
-    return options_append(&in->files, to);
-}
-
-/* Adds a folder to read: "folder/name", or "folder" if `name` is NULL. */
-static bool inputs_find(cli_found *f, const char *folder, const char *name)
+/* Returns a new name, "folder/name", or "folder" if `name` is NULL, with room
+ * for one byte more. Returns NULL if memory is short. */
+static char *inputs_name(cli_inputs *in, const char *folder, const char *name)
 {
     size_t n = strlen(folder), m = name != NULL ? strlen(name) : 0;
-    bool slash = name != NULL && (n == 0 || folder[n - 1] != '/');
-    size_t need = f->length + 1 + n + slash + m + 1;
     char *to;
 
-    if (need > f->room) {
-        if (!bytes_grow(&f->names, 2 * need, 1))
-            return false;
-        f->room = 2 * need;
-    }
-    to = f->names + f->length;
+    if (!inputs_room(in, n + m + 4))
+        return NULL;
+    to = in->found->names + in->found->length;
+    in->found->length += n + m + 4;
     *to++ = '\0';
     memcpy(to, folder, n);
-    if (slash)
+    if (name != NULL && (n == 0 || folder[n - 1] != '/'))
         to[n++] = '/';
     if (m > 0)
         memcpy(to + n, name, m);
     to[n + m] = '\0';
-    f->length = need;
-    return true;
+    return to;
 }
 
 /* ==== Folders =========================================================== */
@@ -129,45 +112,6 @@ static void inputs_look(const char *path, const struct dirent *entry,
     *folder = known && S_ISDIR(about.st_mode);
 }
 
-/* Adds one entry to the list it belongs to, if any. */
-static bool inputs_entry(cli_inputs *in, cli_found *folders,
-                         const char *folder, const struct dirent *entry)
-{
-    size_t before = folders->length;
-    bool is_file, is_folder;
-
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-        return true;
-    if (!inputs_find(folders, folder, entry->d_name))
-        return false;
-    inputs_look(folders->names + before + 1, entry, &is_file, &is_folder);
-    if (is_file && !inputs_file(in, folders->names + before + 1))
-        return false;
-    if (!is_folder)
-        folders->length = before;
-    return true;
-}
-
-/* Adds the entries of a folder. Returns false, with errno set, if that fails. A
- * folder that cannot be read is listed as a file, and is refused when it is
- * read. */
-static bool inputs_read_folder(cli_inputs *in, cli_found *folders,
-                               const char *folder)
-{
-    DIR *stream = opendir(folder);
-    const struct dirent *entry;
-    bool found = true;
-
-    if (stream == NULL)
-        return inputs_file(in, folder);
-    while (found && (errno = 0, entry = readdir(stream)) != NULL)
-        found = inputs_entry(in, folders, folder, entry);
-    if (found && errno != 0)
-        found = inputs_file(in, folder);
-    closedir(stream);
-    return found;
-}
-
 static int inputs_compare(const void *a, const void *b)
 {
     char *left, *right;
@@ -177,39 +121,96 @@ static int inputs_compare(const void *a, const void *b)
     return strcmp(left, right);
 }
 
+static int inputs_compare_back(const void *a, const void *b)
+{
+    return inputs_compare(b, a);
+}
+
 void inputs_sort(cli_operands *list)
 {
-    size_t n = 0;
+    size_t n = 1;
 
-    if (list->count > 1)
-        qsort(list->names, list->count, sizeof *list->names, inputs_compare);
+    while (n < list->count && strcmp(list->names[n - 1], list->names[n]) < 0)
+        n++;
+    if (n >= list->count)               /* it is sorted already */
+        return;
+    qsort(list->names, list->count, sizeof *list->names, inputs_compare);
+    n = 0;
     for (size_t i = 0; i < list->count; i++)
         if (i == 0 || strcmp(list->names[n - 1], list->names[i]) != 0)
             list->names[n++] = list->names[i];
     list->count = n;
 }
 
-/* Adds all ordinary files under a folder. Folders wait in a list, whose names
- * may move while it grows. */
-static bool inputs_walk(cli_inputs *in, const char *folder)
+/* Adds one entry of a folder to those that wait, a folder with a '/'. Entries
+ * of other types are left out. */
+static bool inputs_entry(cli_inputs *in, cli_operands *waiting,
+                         const char *folder, const struct dirent *entry)
 {
-    cli_operands *files = &in->files;
-    cli_operands walked;
-    cli_found folders = { .length = 0 };
+    bool is_file, is_folder;
+    char *name;
+
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        return true;
+    name = inputs_name(in, folder, entry->d_name);
+    if (name == NULL)
+        return false;
+    inputs_look(name, entry, &is_file, &is_folder);
+    if (is_folder)
+        memcpy(name + strlen(name), "/", 2);
+    return (!is_file && !is_folder) || options_append(waiting, name);
+}
+
+/* Adds the entries of a folder to those that wait, the first one last. Returns
+ * false if memory is short. A folder that cannot be read is listed as a file,
+ * and is refused when it is read. */
+static bool inputs_read_folder(cli_inputs *in, cli_operands *waiting,
+                               char *folder)
+{
+    size_t before = waiting->count;
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+    bool found = true;
+
+    if (stream == NULL)
+        return options_append(&in->files, folder);
+    while (found && (errno = 0, entry = readdir(stream)) != NULL)
+        found = inputs_entry(in, waiting, folder, entry);
+    if (found && errno != 0)
+        found = options_append(&in->files, folder);
+    closedir(stream);
+    if (waiting->count - before > 1)
+        qsort(waiting->names + before, waiting->count - before,
+              sizeof *waiting->names, inputs_compare_back);
+    return found;
+}
+
+/* Adds all ordinary files under a folder. */
+static bool inputs_walk(cli_inputs *in, const char *top)
+{
+    cli_operands *files = &in->files, waiting = { NULL, 0 };
+    char *name = inputs_name(in, top, NULL);
     size_t first = files->count;
-    bool found = inputs_find(&folders, folder, NULL);
+    bool found = name != NULL && inputs_read_folder(in, &waiting, name);
 
-    for (size_t at = 0, n; found && at < folders.length; at += n + 2) {
-        char *name = strdup(folders.names + at + 1);
+    while (found && waiting.count > 0) {
+        char *last;
 
-        n = strlen(folders.names + at + 1);
-        found = name != NULL && inputs_read_folder(in, &folders, name);
-        free(name);
+        name = waiting.names[--waiting.count];
+        last = name + strlen(name) - 1;
+        if (*last == '/') {
+            *last = '\0';
+            found = inputs_read_folder(in, &waiting, name);
+        } else
+            found = options_append(files, name);
     }
-    free(folders.names);
-    if (files->count > first) {
-        walked = (cli_operands){ files->names + first, files->count - first };
+    free(waiting.names);
+    if (files->count > first) {         /* unless folders were unreadable,
+                                           they are in order */
+        cli_operands walked = { files->names + first, files->count - first };
+
         inputs_sort(&walked);
+        files->count = first + walked.count;
     }
     return found;
 }
@@ -218,19 +219,18 @@ static bool inputs_walk(cli_inputs *in, const char *folder)
 static int inputs_ask_git(cli_inputs *in, const char *folder)
 {
     cli_bytes names = { .from = 0 };
-    cli_found path = { .length = 0 };
     int status = git_files(&names, folder);
     const char *at = (const char *)names.data;
     struct stat about;
 
     for (; status == CLI_GO && *at != '\0'; at += strlen(at) + 1) {
-        path.length = 0;
-        if (!inputs_find(&path, folder, at)
-            || (lstat(path.names + 1, &about) == 0 && S_ISREG(about.st_mode)
-                && !inputs_file(in, path.names + 1)))
+        char *name = inputs_name(in, folder, at);
+
+        if (name == NULL
+            || (lstat(name, &about) == 0 && S_ISREG(about.st_mode)
+                && !options_append(&in->files, name)))
             status = report_no_memory();
     }
-    free(path.names);
     bytes_free(&names);
     return status;
 }
