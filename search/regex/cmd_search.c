@@ -141,7 +141,7 @@ static void search_stats(const search_settings *set, const candidates *from,
     if (!set->trust)
         report_note("files: %s; new or changed: %s",
                     report_count(from->all.count).text,
-                    report_count(from->changed.count).text);
+                    report_count(from->changed.count + c->changed).text);
     report_note("documents: %s; candidates: %s; files read: %s, of them "
                 "without a match: %s; read: %s; lines selected: %s",
                 report_count(stat.documents).text,

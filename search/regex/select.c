@@ -14,6 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool select_counts(const select_want *want)
+{
+    return want->number || want->json || want->apart;
+}
+
 void select_begin(select_file *f, const char *name)
 {
     f->name = name;
@@ -383,7 +388,7 @@ static int select_look(select_file *f, select_gap *gap,
 int select_block(select_file *f, text_block *block)
 {
     const unsigned char *end = block->bytes + block->n, *at = block->bytes;
-    bool numbers = f->want->number || f->want->json || f->want->apart;
+    bool numbers = select_counts(f->want);
     select_gap gap = { at, block->lines + 1 };
     int status = CLI_GO;
 

@@ -70,6 +70,7 @@ void turns_hand_in(turns *t, size_t task, cli_bytes *out,
     t->counts.false_files += counts->false_files;
     t->counts.bytes += counts->bytes;
     t->counts.selected += counts->selected;
+    t->counts.changed += counts->changed;
     while ((place = &t->places[t->turn % TURNS_AHEAD])->done) {
         turns_print(t, &place->out);
         place->done = t->begun = false;
