@@ -238,6 +238,8 @@ static int index_find(const cli_command *self, index_job *job,
             return report_error("'-' is standard input, which cannot be read "
                                 "again: name files");
     taken = *operands;
+    inputs->jobs = text_jobs(job->want->jobs);
+    inputs->threads = work_threads;
     if (inputs_take(self, inputs, &how, &taken, 0) != CLI_GO)
         return CLI_ERROR;
     for (size_t i = 0; i < taken.count; i++)    /* PATHS stay as they are    */

@@ -6,6 +6,7 @@
  */
 #include "search/regex/candidates.h"
 #include "frame/options.h"
+#include "frame/work.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -127,6 +128,8 @@ static int candidates_walk(const cli_command *self, candidates *c)
     c->all = made->paths;
     c->inputs.recursive = made->recursive;
     c->inputs.git = made->git;
+    c->inputs.jobs = text_jobs(c->set->jobs);
+    c->inputs.threads = work_threads;
     if (inputs_take(self, &c->inputs, &how, &c->all, 0) != CLI_GO)
         return CLI_ERROR;
     inputs_sort(&c->all);

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Bytes of the first block where a file is read only to its first match; those
- * after it grow. */
-enum { SCAN_FIRST = 1 << 14 };
+/* Bytes of the blocks where a file is read only to its first match: few at
+ * first, then as many as are read fast, but stay in the cache. */
+enum { SCAN_FIRST = 1 << 14, SCAN_MORE = 1 << 16 };
 
 /* The state of a thread. */
 typedef struct {
@@ -17,6 +17,7 @@ typedef struct {
     text_reader   text;
     select_file   file;
     turns_counts  counts;       /* of the file                               */
+    bool          first;        /* only the first match matters              */
 } scan_thread;
 
 /* Takes the next task, once there is a place for its output. Returns false if
@@ -32,11 +33,10 @@ static bool scan_take(scan *s, size_t *task)
 /* Reads the next block. Returns false if there is none. */
 static bool scan_next(scan_thread *t, text_block *block, int *error)
 {
-    const size_t most = (size_t)t->scan->from->index.made.block;
-
     if (!text_next(&t->text, block, error))
         return false;
-    t->text.block = t->text.block < most / 2 ? 2 * t->text.block : most;
+    if (t->text.block == SCAN_FIRST && t->first)
+        t->text.block = SCAN_MORE;
     t->counts.bytes += block->n;
     return true;
 }
@@ -102,12 +102,9 @@ static int scan_parts(scan_thread *t, const search_task *task, int *error)
 static bool scan_open(scan_thread *t, const search_task *task)
 {
     scan *s = t->scan;
-    const select_want *want = &s->set->want;
-    bool first = want->files || want->others || want->quiet;
-    size_t block = (size_t)s->from->index.made.block;
     int error = text_open(&t->text, task->name);
 
-    t->text.block = first && block > SCAN_FIRST ? SCAN_FIRST : block;
+    t->text.block = t->first ? SCAN_FIRST : (size_t)s->from->index.made.block;
 
     if (error == 0)
         return s->self.st_ino != t->text.about.st_ino
@@ -177,11 +174,12 @@ static int scan_file(scan_thread *t, const search_task *task)
 static void *scan_loop(void *argument)
 {
     scan *s = argument;
-    scan_thread t = { .scan = s, .file.want = &s->set->want,
+    const select_want *want = &s->set->want;
+    scan_thread t = { .scan = s, .file.want = want,
+                        .first = want->files || want->others || want->quiet,
                         .text = { .plain = s->from->index.made.plain,
-                                  .text = s->set->want.text,
-                                  .numbers = select_counts(&s->set->want),
-                                  .fd = -1 } };
+                                  .text = want->text,
+                                  .numbers = select_counts(want), .fd = -1 } };
 
     t.file.match = match_share(s->match);
     if (t.file.match == NULL)
