@@ -30,13 +30,22 @@ static bool scan_take(scan *s, size_t *task)
     return true;
 }
 
+/* Sets the size of the next block: that of the index's, or `most` if it is less
+ * and only the first match matters. Compressed files are still read as far as
+ * an index's block, so that damage there is reported. */
+static void scan_block(scan_thread *t, size_t most)
+{
+    const size_t block = (size_t)t->scan->from->index.made.block;
+
+    t->text.block = t->first && !t->text.decoded && most < block ? most : block;
+}
+
 /* Reads the next block. Returns false if there is none. */
 static bool scan_next(scan_thread *t, text_block *block, int *error)
 {
     if (!text_next(&t->text, block, error))
         return false;
-    if (t->text.block == SCAN_FIRST && t->first)
-        t->text.block = SCAN_MORE;
+    scan_block(t, SCAN_MORE);
     t->counts.bytes += block->n;
     return true;
 }
@@ -104,7 +113,7 @@ static bool scan_open(scan_thread *t, const search_task *task)
     scan *s = t->scan;
     int error = text_open(&t->text, task->name);
 
-    t->text.block = t->first ? SCAN_FIRST : (size_t)s->from->index.made.block;
+    scan_block(t, SCAN_FIRST);
 
     if (error == 0)
         return s->self.st_ino != t->text.about.st_ino
