@@ -69,6 +69,11 @@ awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%07d\n", i * 2718 % 9999991 }' \
 same F -f more
 # Many texts at once: words of the files, and absent ones.
 rm t/deep/classes
+# Names on both sides of 'deep/'.
+mkdir t/deep- t/deep.d
+echo 'a quick text' | tee t/deep-/x t/deep-x t/deep.d/x t/deep.x t/deep0 >beside
+find t -exec touch -d '2020-01-01' {} +
+sleep 0.1
 index_all
 for length in $(work '3 4 9' 4); do
     cat t/*.c | tr -cs 'A-Za-z_' '\n' | awk -v n=$length 'length >= n' |
@@ -92,6 +97,18 @@ for option in '' -n -c -l -L -v -o -i -w -x -a '-m 2' '-A 2' '-B 3' '-C 1' \
     done
     # shellcheck disable=SC2086
     same P $option '(bytes|lines)_[a-z]+\('
+done
+
+# Blocks of the usual size, of which -l, -L and -q read less at first.
+echo 'the end of many lines' >>t/deep/long
+touch -d '2020-01-01' t/deep/long
+sleep 0.1
+"$BLOOMERY" index -q -o large.blx -r t || exit 2
+ways='large,-j2 large,--trust'
+for option in -l -L -q -lv -lx -lw -c -n; do
+    for pattern in quick 'the end of many lines' nowhere_at_all; do
+        same F $option "$pattern"
+    done
 done
 
 finish
