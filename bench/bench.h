@@ -129,21 +129,6 @@ void peers_round(const bench_plan *plan, uint64_t keys, double rate,
 void peers_free(void);
 void peers_print(void);
 
-/* A library for comparison; keys are 8 bytes, in an array. */
-typedef struct {
-    const char *name;
-    const char *(*version)(void);
-    void    *(*make)(uint64_t keys, double rate);       /* or NULL */
-    void     (*free)(void *filter);
-    uint64_t (*bytes)(const void *filter);
-    void     (*add)(void *filter, const uint64_t *keys, size_t n);
-    uint64_t (*ask)(void *filter, const uint64_t *keys, size_t n);
-} bench_peer;
-
-#ifdef BENCH_LIBBLOOM
-extern const bench_peer peers_libbloom;
-#endif
-
 /* ---- bounds.c ---------------------------------------------------------- */
 
 /* Prints the project's goals beside the measured numbers. */

@@ -1,10 +1,11 @@
 /* peers.c - other libraries on the same clock, in the same rounds.
  *
- * Each peer is called in its usual way, one eight-byte key per call. Only the
- * first round fills a whole filter ("build", one sample); "add single" is
- * measured in every round.
+ * Each peer is called in its usual way, one eight-byte key per call, or with
+ * all keys at once if its name ends in "batch". Only the first round fills a
+ * whole filter ("build", one sample); "add single" is measured in every round.
  */
 #include "bench.h"
+#include "peers.h"
 
 #include <stdlib.h>
 
@@ -13,6 +14,9 @@ enum { PEERS_CHUNK = 65536 };
 static const bench_peer *const peers_all[] = {
 #ifdef BENCH_LIBBLOOM
     &peers_libbloom,
+#endif
+#ifdef BENCH_BOOST
+    &peers_boost, &peers_boost_batch,
 #endif
     NULL                                /* ends it                           */
 };

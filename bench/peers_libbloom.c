@@ -2,6 +2,7 @@
  * if <bloom.h> is installed.
  */
 #include "bench.h"
+#include "peers.h"
 
 #include <bloom.h>
 

@@ -370,7 +370,9 @@ ABI_AT(bly_inline_fuse, windows, 32);
 ABI_AT(bly_inline_fuse, arity, 36);
 ABI_AT(bly_inline_fuse, bits, 40);
 ABI_AT(bly_inline_fuse, empty, 44);
-ABI_AT(bly_inline_fuse, reserved, 48);
+ABI_AT(bly_inline_fuse, salt, 48);
+ABI_AT(bly_inline_fuse, bytes, 56);
+ABI_AT(bly_inline_fuse, reserved, 64);
 
 ABI_SIZE(bly_inline_cuckoo, 96);
 ABI_AT(bly_inline_cuckoo, payload, 0);
@@ -380,7 +382,8 @@ ABI_AT(bly_inline_cuckoo, quads, 24);
 ABI_AT(bly_inline_cuckoo, f, 28);
 ABI_AT(bly_inline_cuckoo, nibbles, 32);
 ABI_AT(bly_inline_cuckoo, sorted, 36);
-ABI_AT(bly_inline_cuckoo, reserved, 40);
+ABI_AT(bly_inline_cuckoo, ones, 40);
+ABI_AT(bly_inline_cuckoo, reserved, 48);
 
 ABI_SIZE(bly_inline_counting, 64);
 ABI_AT(bly_inline_counting, payload, 0);

@@ -205,6 +205,34 @@ static void test_rates_and_sizes(void **state)
     }
 }
 
+/* A library that does not know the later fields of a view leaves them 0. */
+static void test_older_library(void **state)
+{
+    static const struct { const char *kind; uint64_t n; } rows[] = {
+        { "fuse:bits=8", 0 }, { "fuse:bits=8", 2000 },
+        { "fuse:bits=8", 1300000 }, { "fuse:bits=8,arity=4", 2000 },
+        { "fuse:bits=7", 2000 }, { "fuse:bits=20", 2000 },
+        { "xor:bits=8", 2000 },
+    };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        bly_filter *filter = inline_built(rows[r].kind, 0.01, rows[r].n);
+        inline_same(filter, 1, 0, rows[r].n);
+        inline_same(filter, 2, 0, INLINE_STRANGERS);
+        for (size_t b = 0; b < inline_bodies; b++) {
+            views_view view;
+            assert_true(inline_body[b]->of(&view, filter));
+            view.as.fuse.salt = view.as.fuse.bytes = 0;
+            for (uint64_t i = 0; i < 2 * INLINE_STRANGERS; i++) {
+                uint64_t hash = test_random(1 + i % 2, i);
+                assert_int_equal(inline_body[b]->contains(&view, hash),
+                                 bly_contains_hash(filter, hash));
+            }
+        }
+        bly_free(filter);
+    }
+}
+
 /* A "cuckoo" grows more quads in each bucket; the old view must be renewed. */
 static void test_grown(void **state)
 {
@@ -414,6 +442,23 @@ static void test_other_kinds(void **state)
     assert_int_equal(given, 7);
 }
 
+/* An older library leaves 0 in fields that it does not know. */
+static void test_older_library(void **state)
+{
+    (void)state;
+    bly_filter *filter = inline_built("cuckoo:f=12", 0.01, 1000);
+    bly_inline_cuckoo view;
+    assert_status(bly_inline_cuckoo_of(&view, filter), BLY_OK);
+    assert_true(view.ones != 0);
+    view.ones = 0;
+    for (uint64_t i = 0; i < 3000; i++) {
+        uint64_t hash = test_random(1, i);
+        assert_int_equal(bly_inline_cuckoo_contains(&view, hash),
+                         bly_contains_hash(filter, hash));
+    }
+    bly_free(filter);
+}
+
 static void test_no_adds(void **state)
 {
     static const char *const kinds[] = { "fuse", "cuckoo", "counting" };
@@ -460,12 +505,14 @@ int main(void)
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_rates_and_sizes),
+        cmocka_unit_test(test_older_library),
         cmocka_unit_test(test_grown),
         cmocka_unit_test(test_mapped),
         cmocka_unit_test(test_adds),
         cmocka_unit_test(test_adds_to_a_file),
         cmocka_unit_test(test_view_stays),
         cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_older_library),
         cmocka_unit_test(test_no_adds),
     };
     return cmocka_run_group_tests_name("inline", tests, inline_setup,

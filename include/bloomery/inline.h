@@ -80,7 +80,8 @@
 
 #include <bloomery.h>
 
-/* Vectors that the compiler may use: 16, 32 or 64 bytes. */
+/* Vectors that the compiler may use: 16, 32 or 64 bytes. The library defines
+ * BLY_INSIDE_ALL and gets the bodies for AVX2 whatever the compiler's flags. */
 #if !defined(__GNUC__) || defined(BLY_INLINE_PORTABLE) || !defined(__SSE2__)
 #define BLY_INSIDE_VECTOR 0
 #elif !defined(__AVX2__)
@@ -91,6 +92,13 @@
 #include <immintrin.h>
 #else
 #define BLY_INSIDE_VECTOR 64
+#include <immintrin.h>
+#endif
+
+#if BLY_INSIDE_VECTOR >= 32
+#define BLY_INSIDE_AVX2
+#elif defined(BLY_INSIDE_ALL)
+#define BLY_INSIDE_AVX2 __attribute__((target("avx2")))
 #include <immintrin.h>
 #endif
 
@@ -235,7 +243,9 @@ typedef struct {
     uint32_t arity;             /* d: cells per key, 3 or 4                  */
     uint32_t bits;              /* per cell, which is a fingerprint          */
     uint32_t empty;             /* 1: the filter has no keys                 */
-    uint64_t reserved[6];       /* 0                                         */
+    uint64_t salt;              /* of the only shard, or 0                   */
+    uint64_t bytes;             /* 1: d = 3, 8 bits per cell, and some keys  */
+    uint64_t reserved[4];       /* 0                                         */
 } bly_inline_fuse;
 
 /* Fills in a view of a filter of kind "fuse" or "xor". BLY_EUNSUPPORTED: the
@@ -264,7 +274,11 @@ typedef struct {
     uint32_t f;                 /* bits per fingerprint                      */
     uint32_t nibbles;           /* per quad, which is four fingerprints      */
     uint32_t sorted;            /* 1: sorted=yes                             */
-    uint64_t reserved[7];       /* 0                                         */
+    uint64_t ones;              /* 1 in each of a bucket's fingerprints, if
+                                   those are four unsorted ones of at most
+                                   16 bits; 0: they are not, or it is not
+                                   known                                     */
+    uint64_t reserved[6];       /* 0                                         */
 } bly_inline_cuckoo;
 
 /* Fills in a view of a filter of kind "cuckoo". BLY_EUNSUPPORTED: the filter is
@@ -390,7 +404,7 @@ BLY_INSIDE bool bly_inside_set(uint8_t *row, uint64_t at)
     return (old & bit) == 0;
 }
 
-#if BLY_INSIDE_VECTOR > 0
+#if BLY_INSIDE_VECTOR > 0 || defined(BLY_INSIDE_AVX2)
 /* Loads a vector of bytes to which other threads may be adding. That would be a
  * race in C but is none on the machine, so the load is an explicit instruction.
  * The sanitizers cannot see into it and get loads of bytes instead. */
@@ -431,6 +445,79 @@ BLY_INSIDE uint8_t *bly_inside_line(const bly_inline_blocked *v,
     return v->payload + (size_t)(bly_inside_range(state, v->lines) * 64);
 }
 
+/* Tests all k bits without an unpredictable branch: the line arrives as a
+ * whole, and after a wrong guess the next keys would wait for it. */
+BLY_INSIDE bool bly_inside_blocked_plain(const uint8_t *line, uint32_t g,
+                                         uint32_t k)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < k; i++) {
+        g *= 0x9E3779B9u;
+        all &= bly_inside_test(line, g >> 23);
+    }
+    return all;
+}
+
+#ifdef BLY_INSIDE_AVX2
+/* Returns lanes first .. first + 7 of 32, of which the first k are 1 and the
+ * others 0. */
+BLY_INSIDE BLY_INSIDE_AVX2 __m256i bly_inside_ones(uint32_t k, uint32_t first)
+{
+    static const int32_t ones[48] = { 1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1 };
+    return _mm256_loadu_si256((const __m256i *)(const void *)
+                              (ones + 32 - k + first));
+}
+
+/* Tests the probes whose lanes of `ones` are 1. The high four bits of a product
+ * select a word of the line, the highest one its half, and the next five a bit
+ * of the word. */
+BLY_INSIDE BLY_INSIDE_AVX2 bool
+bly_inside_eight(__m256i low, __m256i high, __m256i product, __m256i ones)
+{
+    __m256i word = _mm256_srli_epi32(product, 28);
+    __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(product, 4), 27);
+    __m256i picked = _mm256_castps_si256(_mm256_blendv_ps(
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
+        _mm256_castsi256_ps(product)));
+    return _mm256_testc_si256(picked, _mm256_sllv_epi32(ones, bit)) != 0;
+}
+
+/* Tests k probes: eight, then eight more, then up to sixteen more. If k is
+ * known to the compiler, nothing else is left of it. */
+BLY_INSIDE BLY_INSIDE_AVX2 bool
+bly_inside_blocked_avx2(const uint8_t *line, uint32_t g, uint32_t k)
+{
+    const __m256i steps = _mm256_setr_epi32(
+        (int)0x9E3779B9u, (int)0xE35E67B1u, (int)0x734297E9u, (int)0x35FBE861u,
+        (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u);
+    const __m256i more_steps = _mm256_setr_epi32(
+        (int)0x52941879u, (int)0x9C95E071u, (int)0xF5AB9AA9u, (int)0x2D6BA521u,
+        (int)0x8BEDEDD9u, (int)0x9BFB72D1u, (int)0x3AE1C209u, (int)0x7FCA7981u);
+    const __m256i ones = bly_inside_ones(k, 0);
+    __m256i all = _mm256_set1_epi32((int)g), low, high;
+    BLY_INSIDE_FETCH(low, line, "vmovdqu");
+    BLY_INSIDE_FETCH(high, line + 32, "vmovdqu");
+    bool set = bly_inside_eight(low, high, _mm256_mullo_epi32(all, steps),
+                                ones);
+    if (k <= 8)
+        return set;
+    set &= bly_inside_eight(low, high, _mm256_mullo_epi32(all, more_steps),
+                            bly_inside_ones(k, 8));
+    if (k <= 16)
+        return set;
+    all = _mm256_set1_epi32((int)(g * 0x7FCA7981u));
+    set &= bly_inside_eight(low, high, _mm256_mullo_epi32(all, steps),
+                            bly_inside_ones(k, 16));
+    return set & bly_inside_eight(low, high,
+                                  _mm256_mullo_epi32(all, more_steps),
+                                  bly_inside_ones(k, 24));
+}
+#endif
+
 #if BLY_INSIDE_VECTOR == 64
 /* Tests up to sixteen probes at once. The high four bits of a product select a
  * word of the line and the next five a bit of it; the word is rotated until
@@ -455,7 +542,8 @@ BLY_INSIDE __mmask16 bly_inside_clear(__m512i line, uint32_t g, uint32_t k)
                                         _mm512_set1_epi32(1));
 }
 
-BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+BLY_INSIDE bool bly_inside_blocked_avx512(const uint8_t *line, uint32_t g,
+                                          uint32_t k)
 {
     __m512i all;
     BLY_INSIDE_FETCH(all, line, "vmovdqu64");
@@ -465,49 +553,18 @@ BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
                                                      k - 16));
     return clear == 0;
 }
-#elif BLY_INSIDE_VECTOR == 32
-/* Tests eight probes at a time. The high four bits of a product select a word
- * of the line, the highest one its half, and the next five a bit of the
- * word. */
-BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
-{
-    const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i steps = _mm256_setr_epi32(
-        (int)0x9E3779B9u, (int)0xE35E67B1u, (int)0x734297E9u, (int)0x35FBE861u,
-        (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u);
-    __m256i low, high;
-    int all = 1;
-    BLY_INSIDE_FETCH(low, line, "vmovdqu");
-    BLY_INSIDE_FETCH(high, line + 32, "vmovdqu");
-    for (uint32_t first = 0; first < k; first += 8) {
-        __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)g), steps);
-        __m256i word = _mm256_srli_epi32(product, 28);
-        __m256i picked = _mm256_castps_si256(_mm256_blendv_ps(
-            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
-            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
-            _mm256_castsi256_ps(product)));
-        __m256i bit = _mm256_and_si256(_mm256_srli_epi32(product, 23),
-                                       _mm256_set1_epi32(31));
-        __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
-        __m256i wanted = _mm256_cmpgt_epi32(
-            _mm256_set1_epi32((int)(k - first)), numbers);
-        all &= _mm256_testc_si256(picked, _mm256_and_si256(mask, wanted));
-        g *= 0xAB25F4C1u;
-    }
-    return all != 0;
-}
-#else
-/* Tests all k bits without an unpredictable branch. */
-BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < k; i++) {
-        g *= 0x9E3779B9u;
-        all &= bly_inside_test(line, g >> 23);
-    }
-    return all;
-}
 #endif
+
+BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
+{
+#if BLY_INSIDE_VECTOR == 64
+    return bly_inside_blocked_avx512(line, g, k);
+#elif BLY_INSIDE_VECTOR == 32
+    return bly_inside_blocked_avx2(line, g, k);
+#else
+    return bly_inside_blocked_plain(line, g, k);
+#endif
+}
 
 BLY_INSIDE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
                                             uint64_t hash)
@@ -825,9 +882,11 @@ BLY_INSIDE uint64_t bly_inside_share(uint64_t r, uint32_t n)
     return (r & UINT32_MAX) * n >> 32;
 }
 
-/* Returns cell `at` of a table, with other bits above its own. None of the
- * eight bytes that are read is in a later 64-byte line than the cell; a table
- * is whole lines, so that all of them are inside it. */
+/* Returns cell `at` of a table, with other bits above its own. Few bits are
+ * read from the two bytes that end with the last of them; a byte precedes every
+ * table. None of the eight bytes that are read for others is in a later 64-byte
+ * line than the cell; a table is whole lines, so that all of them are inside
+ * it. */
 BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
                                     uint32_t bits)
 {
@@ -836,33 +895,70 @@ BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
     if (bits == 16)
         return table[(size_t)(2 * at)]
              | (uint64_t)table[(size_t)(2 * at + 1)] << 8;
-    uint64_t bit = at * bits, first = bit >> 3;
-    uint64_t end = ((bit + bits - 1) >> 3 | 63) - 7;
-    uint64_t from = first < end ? first : end;
+    uint64_t bit = at * bits, first = bit >> 3, last = bit + bits - 1;
+    if (bits <= 9) {
+        const uint8_t *pair = table + (size_t)(last >> 3) - 1;
+        return ((uint32_t)pair[0] | (uint32_t)pair[1] << 8)
+               >> (last & 7) >> (9 - bits);
+    }
+    uint64_t end = (last >> 3 | 63) - 7, from = first < end ? first : end;
     return bly_inside_load(table + (size_t)from) >> (bit - 8 * from);
 }
 
-/* A key's cells and their table. */
-typedef struct { const uint8_t *table; uint64_t at[4]; } bly_inside_cells;
+/* A key's table, the cell in it where the first segment begins, and 32 bits for
+ * each segment, which choose a cell there. */
+typedef struct {
+    const uint8_t *table;
+    uint64_t first, choice[4];
+} bly_inside_cells;
 
 BLY_INSIDE bly_inside_cells bly_inside_cells_of(const bly_inline_fuse *view,
                                                 uint64_t state)
 {
-    const uint32_t length = view->segment;
-    uint64_t product = (state >> 32) * view->shards, shard = product >> 32;
-    uint64_t first = bly_inside_share(product, view->windows) * length;
-    uint64_t salt = (view->seeds[(size_t)shard] + UINT64_C(1))
-                  * BLY_INSIDE_FACTOR;
+    const uint8_t *table = view->tables;
+    uint64_t rest = state >> 32, salt = view->salt;
+    if (salt == 0) {                    /* many shards, or an older library  */
+        rest *= view->shards;
+        table += (size_t)((rest >> 32) * view->stride);
+        salt = (view->seeds[(size_t)(rest >> 32)] + UINT64_C(1))
+             * BLY_INSIDE_FACTOR;
+    }
     uint64_t a = (state ^ salt) * UINT64_C(0xAEF17502108EF2D9);
-    a ^= a >> 32;
-    uint64_t b = a * UINT64_C(0xF1357AEA2E62A9C5);
-    bly_inside_cells cells = { view->tables + (size_t)(shard * view->stride), {
-        first + bly_inside_share(a >> 32, length),
-        first + length + bly_inside_share(a, length),
-        first + UINT64_C(2) * length + bly_inside_share(b >> 32, length),
-        first + UINT64_C(3) * length + bly_inside_share(b, length),
-    } };
+    uint64_t high = a >> 32, low = a ^ high;
+    uint64_t b = low * UINT64_C(0xF1357AEA2E62A9C5);
+    uint64_t window = bly_inside_share(rest, view->windows);
+    bly_inside_cells cells = { table, window * view->segment,
+                               { high, low, b >> 32, b } };
     return cells;
+}
+
+/* Returns a key's cell in segment i, counted from the beginning of that. */
+BLY_INSIDE size_t bly_inside_chosen(const bly_inline_fuse *view,
+                                    const bly_inside_cells *cells, uint32_t i)
+{
+    return (size_t)bly_inside_share(cells->choice[i], view->segment);
+}
+
+/* Tests three cells of a byte. The fewer instructions a lookup takes, the more
+ * keys the processor sees ahead. */
+BLY_INSIDE bool bly_inside_bytes(const bly_inline_fuse *view, uint64_t state)
+{
+    const size_t length = view->segment;
+    bly_inside_cells cells = bly_inside_cells_of(view, state);
+    const uint8_t *row = cells.table + (size_t)cells.first;
+    return (uint8_t)(state ^ row[bly_inside_chosen(view, &cells, 0)]
+                     ^ (row + length)[bly_inside_chosen(view, &cells, 1)]
+                     ^ (row + 2 * length)[bly_inside_chosen(view, &cells, 2)])
+           == 0;
+}
+
+/* Returns a key's cell in segment i, counted from the beginning of the table.
+ */
+BLY_INSIDE uint64_t bly_inside_at(const bly_inline_fuse *view,
+                                  const bly_inside_cells *cells, uint32_t i)
+{
+    return cells->first + (uint64_t)i * view->segment
+         + bly_inside_chosen(view, cells, i);
 }
 
 BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
@@ -870,12 +966,15 @@ BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
 {
     const uint32_t bits = view->bits;
     uint64_t state = bly_inside_mix(hash), read = state;
+    if (view->bytes != 0)
+        return bly_inside_bytes(view, state);
     bly_inside_cells cells = bly_inside_cells_of(view, state);
-    read ^= bly_inside_cell(cells.table, cells.at[0], bits);
-    read ^= bly_inside_cell(cells.table, cells.at[1], bits);
-    read ^= bly_inside_cell(cells.table, cells.at[2], bits);
+    read ^= bly_inside_cell(cells.table, bly_inside_at(view, &cells, 0), bits);
+    read ^= bly_inside_cell(cells.table, bly_inside_at(view, &cells, 1), bits);
+    read ^= bly_inside_cell(cells.table, bly_inside_at(view, &cells, 2), bits);
     if (view->arity == 4)
-        read ^= bly_inside_cell(cells.table, cells.at[3], bits);
+        read ^= bly_inside_cell(cells.table, bly_inside_at(view, &cells, 3),
+                                bits);
     return ((read & bly_inside_mask(bits)) | view->empty) == 0;
 }
 
@@ -884,7 +983,7 @@ BLY_INSIDE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
 {
     bly_inside_cells cells = bly_inside_cells_of(view, bly_inside_mix(hash));
     for (uint32_t i = 0; i < view->arity; i++) {
-        uint64_t bit = cells.at[i] * view->bits;
+        uint64_t bit = bly_inside_at(view, &cells, i) * view->bits;
         bly_inside_ask(cells.table + (size_t)(bit >> 3));
     }
 }
@@ -906,16 +1005,29 @@ BLY_INSIDE uint64_t bly_inside_zero(uint64_t word, uint32_t width)
     return ~(((word & low) + low) | word) & high;
 }
 
-/* Tests the four fingerprints of a quad of up to 64 bits at once; returns 0
- * only if none matches. */
-BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket,
-                                    uint32_t fp)
+/* Returns a word whose low bits are a quad of up to 64 bits. */
+BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket)
 {
     uint64_t nibble = bucket * v->nibbles;
-    uint64_t word = bly_inside_load(v->payload + (size_t)(nibble >> 1))
-                    >> (nibble & 1) * 4;
-    if (!v->sorted)
-        return bly_inside_zero(word ^ fp * bly_inside_four(v->f), v->f);
+    return bly_inside_load(v->payload + (size_t)(nibble >> 1))
+           >> (nibble & 1) * 4;
+}
+
+/* Returns whether a fingerprint of two unsorted quads is `fp`. Subtracting 1
+ * from each, XORed with `fp`, borrows if and only if one of them is 0. */
+BLY_INSIDE bool bly_inside_either(uint64_t one, uint64_t other, uint32_t fp,
+                                  uint64_t ones, uint32_t f)
+{
+    one ^= fp * ones;
+    other ^= fp * ones;
+    return ((((one - ones) & ~one) | ((other - ones) & ~other))
+            & ones << (f - 1)) != 0;
+}
+
+/* Returns 0 only if no fingerprint of a sorted quad is `fp`. */
+BLY_INSIDE uint64_t bly_inside_sorted(const bly_inline_cuckoo *v, uint64_t word,
+                                      uint32_t fp)
+{
     uint32_t rest = v->f - 4;
     uint64_t ends = word >> 12 ^ (fp & bly_inside_mask(rest))
                                  * bly_inside_four(rest);
@@ -969,20 +1081,48 @@ BLY_INSIDE bly_inside_place bly_inside_place_of(const bly_inline_cuckoo *view,
     place.fp = 1 + (uint32_t)(g * bly_inside_mask(view->f) >> 32);
     place.one = bly_inside_range(state, buckets);
     uint64_t mixed = bly_inside_spread(place.fp * BLY_INSIDE_FACTOR);
-    place.other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - place.one;
-    place.other += buckets & (0 - (place.other >> 63));
+    uint64_t other = 2 * bly_inside_range(mixed, buckets / 2) + 1 - place.one;
+    place.other = other < other + buckets ? other : other + buckets;
     return place;
+}
+
+/* Looks up a hash in buckets of one unsorted quad. */
+BLY_INSIDE bool bly_inside_plain(const bly_inline_cuckoo *v, uint64_t hash)
+{
+    bly_inside_place place = bly_inside_place_of(v, hash);
+    const uint64_t bytes = v->nibbles / 2;
+    uint64_t one, other;
+    if (v->nibbles % 2 == 0) {
+        one = bly_inside_load(v->payload + (size_t)(place.one * bytes));
+        other = bly_inside_load(v->payload + (size_t)(place.other * bytes));
+    } else {
+        one = bly_inside_quad(v, place.one);
+        other = bly_inside_quad(v, place.other);
+    }
+    return bly_inside_either(one, other, place.fp, v->ones, v->f);
+}
+
+/* Looks up a hash in all other buckets. */
+BLY_INSIDE bool bly_inside_any(const bly_inline_cuckoo *v, uint64_t hash)
+{
+    bly_inside_place place = bly_inside_place_of(v, hash);
+    if (v->quads > 1 || v->nibbles > 16)
+        return bly_inside_bucket(v, place.one, place.fp)
+            || bly_inside_bucket(v, place.other, place.fp);
+    uint64_t one = bly_inside_quad(v, place.one);
+    uint64_t other = bly_inside_quad(v, place.other);
+    if (!v->sorted)
+        return bly_inside_either(one, other, place.fp, bly_inside_four(v->f),
+                                 v->f);
+    return (bly_inside_sorted(v, one, place.fp)
+          | bly_inside_sorted(v, other, place.fp)) != 0;
 }
 
 BLY_INSIDE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
                                            uint64_t hash)
 {
-    bly_inside_place place = bly_inside_place_of(view, hash);
-    if (view->quads > 1 || view->nibbles > 16)
-        return bly_inside_bucket(view, place.one, place.fp)
-            || bly_inside_bucket(view, place.other, place.fp);
-    return (bly_inside_quad(view, place.one, place.fp)
-          | bly_inside_quad(view, place.other, place.fp)) != 0;
+    return view->ones != 0 ? bly_inside_plain(view, hash)
+                           : bly_inside_any(view, hash);
 }
 
 BLY_INSIDE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,

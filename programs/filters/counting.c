@@ -13,13 +13,13 @@
 #include <string.h>
 
 /* The most hashes that are kept, in 64 MiB, so that the lines need not be read
- * again. */
-enum { COUNTING_KEPT = 1 << 23 };
+ * again; in 256 MiB if the lines would also be decompressed again. */
+enum { COUNTING_KEPT = 1 << 23, COUNTING_KEPT_COMPRESSED = 1 << 25 };
 
 typedef struct {
     cli_fed     *sum;
     cli_counted *counted;       /* NULL: only keys are counted             */
-    uint64_t     total;         /* bytes of input                          */
+    uint64_t     total;         /* bytes of input; 0: it is compressed     */
     bool         many;          /* too many to keep                        */
 } counting_job;
 
@@ -73,9 +73,10 @@ static bool counting_is_many(const counting_job *job, const cli_worker *w)
 {
     const counting_own *own = w->own;
     double each = (double)own->keys / (double)w->chunk.length;
+    uint64_t most = job->total > 0 ? COUNTING_KEPT : COUNTING_KEPT_COMPRESSED;
 
-    return job->counted->n + own->keys > COUNTING_KEPT
-        || (job->sum->keys == 0 && each * (double)job->total > COUNTING_KEPT);
+    return job->counted->n + own->keys > most
+        || (job->sum->keys == 0 && each * (double)job->total > (double)most);
 }
 
 /* Keeps the hashes of the chunk while there are few. Returns false if memory is

@@ -342,6 +342,35 @@ bool codec_follows(const codec *c, const unsigned char *bytes, size_t n)
     return strcmp(next->name, c->name) == 0;
 }
 
+/* Returns a number of n bytes, the lowest first. */
+static size_t codec_count(const unsigned char *at, size_t n)
+{
+    size_t value = 0;
+
+    while (n > 0)
+        value = value << 8 | at[--n];
+    return value;
+}
+
+/* The field BC of bgzip is a gzip field "extra", and comes first in it. pzstd
+ * writes the size of each frame in a skippable frame before it. */
+size_t codec_member(const unsigned char *bytes, size_t n)
+{
+    size_t frame;
+
+    if (n < CODEC_MEMBER)
+        return 0;
+    if (memcmp(bytes, "\x1f\x8b\x08", 3) == 0 && (bytes[3] & 4) != 0
+        && codec_count(bytes + 10, 2) >= 6
+        && memcmp(bytes + 12, "BC\2\0", 4) == 0)
+        return codec_count(bytes + 16, 2) + 1;
+    if (bytes[0] >> 4 != 5 || memcmp(bytes + 1, codec_skipped + 1, 3) != 0
+        || codec_count(bytes + 4, 4) != 4)
+        return 0;
+    frame = codec_count(bytes + 8, 4);
+    return frame < SIZE_MAX - 12 ? frame + 12 : 0;
+}
+
 int codec_number(const codec *c)
 {
     return (int)(c - codec_all);

@@ -36,6 +36,11 @@ const codec *codec_find(const unsigned char *bytes, size_t n, bool *more);
 /* Returns whether the bytes begin another member. */
 bool codec_follows(const codec *c, const unsigned char *bytes, size_t n);
 
+/* Returns the size of the member that begins there, if its first CODEC_MEMBER
+ * bytes state it; otherwise 0. */
+enum { CODEC_MEMBER = 18 };
+size_t codec_member(const unsigned char *bytes, size_t n);
+
 int codec_number(const codec *c);
 const codec *codec_at(int number);
 

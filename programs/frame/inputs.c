@@ -3,10 +3,17 @@
  *
  * --files0-from adds the names that a file holds, and -r all ordinary files
  * under the folders among the operands, in the order of the bytes of their
- * paths. Folders are read one after another, and links in them are not
- * followed, so the walk always ends. Whether a file from a folder is text is
- * known only when it is read (sniff.c): if it is not, it is skipped then, and
- * counted here. Keys from --key are held in memory like the lines of one file.
+ * paths. Links in folders are not followed, so the walk always ends. Threads
+ * read the folders of one level after the other, and sort the names in each:
+ *
+ *      lib/        lib/a/           lib/a/x
+ *      lib-x       lib/a-x          lib/a-x       A '/' after the names of
+ *                  lib-x            lib-x         folders gives the order of
+ *                                                 the paths.
+ *
+ * Whether a file from a folder is text is known only when it is read (sniff.c):
+ * if it is not, it is skipped then, and counted here. Keys from --key are held
+ * in memory like the lines of one file.
  */
 #include "frame/inputs.h"
 
@@ -17,6 +24,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,11 +49,11 @@ bool inputs_is_stdin(const char *path)
 
 /* ==== Lists that grow =================================================== */
 
-/* Makes room for so many more bytes. Returns false if memory is short. */
-static bool inputs_room(cli_inputs *in, size_t more)
+/* Makes room for so many bytes of names. Returns false if memory is short. */
+static bool inputs_room(cli_found **found, size_t more)
 {
     enum { FIRST = 1 << 12 };
-    cli_found *last = in->found, *f;
+    cli_found *last = *found, *f;
     size_t room = last != NULL ? 2 * last->room : FIRST;
 
     if (last != NULL && last->room - last->length >= more)
@@ -53,50 +62,32 @@ static bool inputs_room(cli_inputs *in, size_t more)
     if (f == NULL)
         return false;
     f->next = last;
-    in->found = f;
+    *found = f;
     f->room = room > more ? room : more;
     f->names = malloc(f->room);
     return f->names != NULL;
 }
 
-/* Adds a file to read. */
-static bool inputs_file(cli_inputs *in, const char *name)
-{
-    size_t n = strlen(name) + 1;
-    char *to;
-
-    if (!inputs_room(in, 1 + n))
-        return false;
-    to = in->found->names + in->found->length;
-    in->found->length += 1 + n;
-    *to++ = '\0';
-    memcpy(to, name, n);
-    return options_append(&in->files, to);
-}
-
-/* Adds a folder to read: "folder/name", or "folder" if `name` is NULL. */
-static bool inputs_find(cli_found *f, const char *folder, const char *name)
+/* Returns a new name, "folder/name", or "folder" if `name` is NULL, with room
+ * for one byte more. Returns NULL if memory is short. */
+static char *inputs_name(cli_found **found, const char *folder,
+                         const char *name)
 {
     size_t n = strlen(folder), m = name != NULL ? strlen(name) : 0;
-    bool slash = name != NULL && (n == 0 || folder[n - 1] != '/');
-    size_t need = f->length + 1 + n + slash + m + 1;
     char *to;
 
-    if (need > f->room) {
-        if (!bytes_grow(&f->names, 2 * need, 1))
-            return false;
-        f->room = 2 * need;
-    }
-    to = f->names + f->length;
+    if (!inputs_room(found, n + m + 4))
+        return NULL;
+    to = (*found)->names + (*found)->length;
+    (*found)->length += n + m + 4;
     *to++ = '\0';
     memcpy(to, folder, n);
-    if (slash)
+    if (name != NULL && (n == 0 || folder[n - 1] != '/'))
         to[n++] = '/';
     if (m > 0)
         memcpy(to + n, name, m);
     to[n + m] = '\0';
-    f->length = need;
-    return true;
+    return to;
 }
 
 /* ==== Folders =========================================================== */
@@ -129,45 +120,6 @@ static void inputs_look(const char *path, const struct dirent *entry,
     *folder = known && S_ISDIR(about.st_mode);
 }
 
-/* Adds one entry to the list it belongs to, if any. */
-static bool inputs_entry(cli_inputs *in, cli_found *folders,
-                         const char *folder, const struct dirent *entry)
-{
-    size_t before = folders->length;
-    bool is_file, is_folder;
-
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-        return true;
-    if (!inputs_find(folders, folder, entry->d_name))
-        return false;
-    inputs_look(folders->names + before + 1, entry, &is_file, &is_folder);
-    if (is_file && !inputs_file(in, folders->names + before + 1))
-        return false;
-    if (!is_folder)
-        folders->length = before;
-    return true;
-}
-
-/* Adds the entries of a folder. Returns false, with errno set, if that fails. A
- * folder that cannot be read is listed as a file, and is refused when it is
- * read. */
-static bool inputs_read_folder(cli_inputs *in, cli_found *folders,
-                               const char *folder)
-{
-    DIR *stream = opendir(folder);
-    const struct dirent *entry;
-    bool found = true;
-
-    if (stream == NULL)
-        return inputs_file(in, folder);
-    while (found && (errno = 0, entry = readdir(stream)) != NULL)
-        found = inputs_entry(in, folders, folder, entry);
-    if (found && errno != 0)
-        found = inputs_file(in, folder);
-    closedir(stream);
-    return found;
-}
-
 static int inputs_compare(const void *a, const void *b)
 {
     char *left, *right;
@@ -179,58 +131,193 @@ static int inputs_compare(const void *a, const void *b)
 
 void inputs_sort(cli_operands *list)
 {
-    size_t n = 0;
+    size_t n = 1;
 
-    if (list->count > 1)
-        qsort(list->names, list->count, sizeof *list->names, inputs_compare);
+    while (n < list->count && strcmp(list->names[n - 1], list->names[n]) < 0)
+        n++;
+    if (n >= list->count)               /* it is sorted already */
+        return;
+    qsort(list->names, list->count, sizeof *list->names, inputs_compare);
+    n = 0;
     for (size_t i = 0; i < list->count; i++)
         if (i == 0 || strcmp(list->names[n - 1], list->names[i]) != 0)
             list->names[n++] = list->names[i];
     list->count = n;
 }
 
-/* Adds all ordinary files under a folder. Folders wait in a list, whose names
- * may move while it grows. */
-static bool inputs_walk(cli_inputs *in, const char *folder)
+/* Adds an entry of a folder to its list, a folder with a '/'. Entries of other
+ * types are left out. */
+static bool inputs_entry(cli_found **found, cli_operands *list,
+                         const char *folder, const struct dirent *entry)
 {
-    cli_operands *files = &in->files;
-    cli_operands walked;
-    cli_found folders = { .length = 0 };
-    size_t first = files->count;
-    bool found = inputs_find(&folders, folder, NULL);
+    bool is_file, is_folder;
+    char *name;
 
-    for (size_t at = 0, n; found && at < folders.length; at += n + 2) {
-        char *name = strdup(folders.names + at + 1);
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        return true;
+    name = inputs_name(found, folder, entry->d_name);
+    if (name == NULL)
+        return false;
+    inputs_look(name, entry, &is_file, &is_folder);
+    if (is_folder)
+        memcpy(name + strlen(name), "/", 2);
+    return (!is_file && !is_folder) || options_append(list, name);
+}
 
-        n = strlen(folders.names + at + 1);
-        found = name != NULL && inputs_read_folder(in, &folders, name);
-        free(name);
+/* Lists the entries of a folder, in order. Returns false if memory is short. A
+ * folder that cannot be read is listed as a file, and is refused when it is
+ * read. */
+static bool inputs_read_folder(cli_found **found, cli_operands *list,
+                               char *folder)
+{
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+    bool fine = true;
+
+    if (stream == NULL)
+        return options_append(list, folder);
+    while (fine && (errno = 0, entry = readdir(stream)) != NULL)
+        fine = inputs_entry(found, list, folder, entry);
+    if (fine && errno != 0)
+        fine = options_append(list, folder);
+    closedir(stream);
+    inputs_sort(list);
+    return fine;
+}
+
+/* The folders of one level of a walk. */
+typedef struct {
+    char          **folders;
+    cli_operands   *lists;      /* the entries of each                      */
+    size_t          n;
+    atomic_size_t   next;       /* folder to read                           */
+    atomic_bool     failed;     /* memory is short                          */
+    pthread_mutex_t lock;
+    cli_found      *found;      /* names that no thread adds to             */
+} inputs_level;
+
+/* Takes the names found so far, or returns those that a thread has found. */
+static cli_found *inputs_trade(inputs_level *level, cli_found *found)
+{
+    cli_found *taken = NULL, **last = &level->found;
+
+    pthread_mutex_lock(&level->lock);
+    if (found == NULL) {
+        taken = level->found;
+        level->found = NULL;
+    } else {
+        while (*last != NULL)
+            last = &(*last)->next;
+        *last = found;
     }
-    free(folders.names);
-    if (files->count > first) {
-        walked = (cli_operands){ files->names + first, files->count - first };
-        inputs_sort(&walked);
+    pthread_mutex_unlock(&level->lock);
+    return taken;
+}
+
+static void *inputs_loop(void *argument)
+{
+    inputs_level *level = argument;
+    cli_found *found = inputs_trade(level, NULL);
+
+    for (size_t i; (i = level->next++) < level->n && !level->failed; ) {
+        char *folder = level->folders[i];
+
+        folder[strlen(folder) - 1] = '\0';          /* its '/' */
+        if (!inputs_read_folder(&found, &level->lists[i], folder))
+            level->failed = true;
     }
-    return found;
+    if (found != NULL)
+        (void)inputs_trade(level, found);
+    return NULL;
+}
+
+/* Replaces the folders of a list, which end in '/', by their entries. */
+static bool inputs_splice(cli_operands *list, const inputs_level *level)
+{
+    cli_operands all = { NULL, 0 };
+    size_t n = list->count, at = 0;
+
+    for (size_t i = 0; i < level->n; i++)
+        n += level->lists[i].count;
+    all.names = malloc((n + 1) * sizeof *all.names);
+    for (size_t i = 0; i < list->count && all.names != NULL; i++)
+        if (at < level->n && list->names[i] == level->folders[at]) {
+            const cli_operands *in = &level->lists[at++];
+
+            for (size_t j = 0; j < in->count; j++)
+                all.names[all.count++] = in->names[j];
+        } else
+            all.names[all.count++] = list->names[i];
+    if (all.names == NULL)
+        return false;
+    free(list->names);
+    *list = all;
+    return true;
+}
+
+/* Reads all folders of a list. *deeper: there is one. Returns false if memory
+ * is short. */
+static bool inputs_read_level(cli_inputs *in, cli_operands *list, bool *deeper)
+{
+    inputs_level level = { .folders = malloc((list->count + 1)
+                                             * sizeof *level.folders),
+                           .lock = PTHREAD_MUTEX_INITIALIZER,
+                           .found = in->found };
+    size_t threads;
+
+    for (size_t i = 0; i < list->count && level.folders != NULL; i++)
+        if (list->names[i][strlen(list->names[i]) - 1] == '/')
+            level.folders[level.n++] = list->names[i];
+    *deeper = level.n > 0;
+    level.lists = calloc(level.n + 1, sizeof *level.lists);
+    level.failed = level.folders == NULL || level.lists == NULL;
+    threads = level.n < in->jobs ? level.n : in->jobs;
+    if (threads > 1 && in->threads != NULL)
+        in->threads(threads, inputs_loop, &level);
+    else
+        inputs_loop(&level);
+    in->found = level.found;
+    if (!level.failed && !inputs_splice(list, &level))
+        level.failed = true;
+    for (size_t i = 0; i < level.n && level.lists != NULL; i++)
+        free(level.lists[i].names);
+    free(level.lists);
+    free(level.folders);
+    return !level.failed;
+}
+
+/* Adds all ordinary files under a folder. */
+static bool inputs_walk(cli_inputs *in, const char *top)
+{
+    cli_operands list = { NULL, 0 };
+    char *name = inputs_name(&in->found, top, NULL);
+    bool fine = name != NULL && inputs_read_folder(&in->found, &list, name);
+
+    for (bool deeper = true; fine && deeper; )
+        fine = inputs_read_level(in, &list, &deeper);
+    inputs_sort(&list);                 /* if a folder is unreadable */
+    for (size_t i = 0; fine && i < list.count; i++)
+        fine = options_append(&in->files, list.names[i]);
+    free(list.names);
+    return fine;
 }
 
 /* Adds the existing files under a folder that git knows, or would add. */
 static int inputs_ask_git(cli_inputs *in, const char *folder)
 {
     cli_bytes names = { .from = 0 };
-    cli_found path = { .length = 0 };
     int status = git_files(&names, folder);
     const char *at = (const char *)names.data;
     struct stat about;
 
     for (; status == CLI_GO && *at != '\0'; at += strlen(at) + 1) {
-        path.length = 0;
-        if (!inputs_find(&path, folder, at)
-            || (lstat(path.names + 1, &about) == 0 && S_ISREG(about.st_mode)
-                && !inputs_file(in, path.names + 1)))
+        char *name = inputs_name(&in->found, folder, at);
+
+        if (name == NULL
+            || (lstat(name, &about) == 0 && S_ISREG(about.st_mode)
+                && !options_append(&in->files, name)))
             status = report_no_memory();
     }
-    free(path.names);
     bytes_free(&names);
     return status;
 }

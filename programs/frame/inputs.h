@@ -17,6 +17,9 @@ typedef struct {
     bool         recursive;
     bool         git;           /* from folders only files that git knows, or
                                    would add                                */
+    size_t       jobs;          /* threads that read folders, started by …  */
+    void       (*threads)(size_t n, void *(*loop)(void *), void *argument);
+                                /* … work_threads; NULL: the caller's alone */
     cli_operands files;         /* made: all files to read,                 */
     cli_found   *found;         /* those from folders,                      */
     char        *text;          /* and the contents of the list, or the keys */

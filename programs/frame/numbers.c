@@ -133,6 +133,17 @@ const char *numbers_number(const char *text, uint64_t *out)
          : "is not a whole number of at least 1: give one such as 1, 2 or 8";
 }
 
+/* Numbers of lines, of which there may be none. */
+const char *numbers_lines(const char *text, uint64_t *out)
+{
+    if (text[0] == '0' && strspn(text, "0") == strlen(text)) {
+        *out = 0;
+        return NULL;
+    }
+    return numbers_items(text, out) == NULL ? NULL
+         : "is not a number of lines: give one such as 0, 1 or 8";
+}
+
 /* Sizes in bytes as sort's -S has them: 512M is 512 * 2^20. */
 const char *numbers_size(const char *text, uint64_t *out)
 {

@@ -9,6 +9,7 @@
  * to do about it: the end of a sentence that begins with the text. */
 const char *numbers_items(const char *text, uint64_t *out);
 const char *numbers_number(const char *text, uint64_t *out);
+const char *numbers_lines(const char *text, uint64_t *out);
 const char *numbers_rate(const char *text, double *out);
 const char *numbers_share(const char *text, double *out);
 const char *numbers_size(const char *text, uint64_t *out);

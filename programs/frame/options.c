@@ -210,6 +210,8 @@ static const char *options_store(const cli_option *option, const char *text,
         return numbers_items(text, place);
     case CLI_NUMBER:
         return numbers_number(text, place);
+    case CLI_LINES:
+        return numbers_lines(text, place);
     case CLI_RATE:
         return numbers_rate(text, place);
     case CLI_SHARE:

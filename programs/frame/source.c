@@ -8,6 +8,16 @@
  * that at its next write or, while it waits for slow input, through poll. It
  * ends after an error or after the last member. Only zeros may follow that
  * member, as on tapes.
+ *
+ * If the members state their sizes, as those of bgzip and pzstd do, several
+ * threads decompress. Each takes some whole members while it alone reads, and
+ * writes what they contain when it is its turn:
+ *
+ *      file --> | read | decompress | wait, write | --> pipe
+ *                      | decompress | wait, write |
+ *
+ * At the first member without a size, the thread that has found it goes on
+ * alone, as with other files.
  */
 #include "frame/source.h"
 
@@ -17,23 +27,52 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOURCE_BLOCK = 1 << 17, SOURCE_PIPE = 1 << 20, SOURCE_MAGIC = 16 };
+/* Bytes of input and output, of the pipe, and to know a member. For several
+ * threads: bytes of members that one takes, of the longest that it takes, and
+ * of output that waits for its turn; and the most threads. */
+enum {
+    SOURCE_BLOCK = 1 << 17, SOURCE_PIPE = 1 << 20, SOURCE_MAGIC = CODEC_MEMBER,
+    SOURCE_SLICE = 1 << 19, SOURCE_MEMBER = 1 << 24, SOURCE_OUT = 1 << 21,
+    SOURCE_THREADS = 8
+};
 
 struct cli_source {
     const codec *codec;
     pthread_t    thread;
     int          from, to;      /* the file, and the end to write to       */
-    int          error;         /* why it ended; for source_close          */
-    bool         ended;         /* the file has been read to its end       */
-    bool         left;          /* nobody reads any more                   */
     atomic_size_t taken;        /* bytes of the file, so far               */
-    codec_flow   flow;
-    unsigned char *in, *out;    /* blocks of SOURCE_BLOCK                  */
+    pthread_mutex_t reading;    /* guards these                            */
+    unsigned char *in;          /* read, but not used                      */
+    const unsigned char *at;
+    size_t       left;
+    bool         ended;         /* the file has been read to its end       */
+    bool         sized;         /* members may state their sizes           */
+    bool         last;          /* nothing more is to be taken             */
+    uint64_t     slices;
+    pthread_mutex_t writing;    /* guards these                            */
+    pthread_cond_t turned;
+    uint64_t     turn;          /* the slice to write next                 */
+    bool         stopped;
+    int          error;         /* why; for source_close                   */
 };
+
+/* A thread that decompresses. */
+typedef struct {
+    cli_source *source;
+    pthread_t   thread;
+    void       *state;          /* of the codec                            */
+    uint64_t    number;         /* of its slice                            */
+    unsigned char *slice;       /* whole members                           */
+    size_t      bytes, room;
+    unsigned char *out;         /* decompressed                            */
+    size_t      used;
+} source_part;
 
 /* ==== Errors ============================================================ */
 
@@ -50,123 +89,341 @@ source_fault source_fault_of(int error, const codec **c)
     return (source_fault)(-error % (int)SOURCE_FAULTS);
 }
 
-/* ==== The thread ======================================================== */
+/* ==== Reading =========================================================== */
 
-/* Waits for input. Returns false if the output is no longer read. */
-static bool source_wait(cli_source *s)
+/* In this section, functions return 0, an errno or a negative number. EPIPE:
+ * nobody reads any more. */
+
+/* Waits for input. */
+static int source_wait(cli_source *s)
 {
     struct pollfd at[2] = { { s->from, POLLIN, 0 }, { s->to, 0, 0 } };
 
     while (poll(at, 2, -1) < 0 && errno == EINTR)
         continue;
-    s->left = (at[1].revents & (POLLERR | POLLNVAL)) != 0;
-    return !s->left;
+    return (at[1].revents & (POLLERR | POLLNVAL)) != 0 ? EPIPE : 0;
 }
 
 /* Reads more input after the unused bytes, which move to the front. */
-static bool source_fill(cli_source *s)
+static int source_fill(cli_source *s)
 {
-    codec_flow *f = &s->flow;
     ssize_t got;
 
-    if (f->in_left > 0)
-        memmove(s->in, f->in, f->in_left);
-    f->in = s->in;
-    if (!source_wait(s))
-        return false;
+    if (s->left > 0)
+        memmove(s->in, s->at, s->left);
+    s->at = s->in;
+    if (source_wait(s) != 0)
+        return EPIPE;
     do
-        got = read(s->from, s->in + f->in_left, SOURCE_BLOCK - f->in_left);
+        got = read(s->from, s->in + s->left, SOURCE_BLOCK - s->left);
     while (got < 0 && errno == EINTR);
-    if (got < 0) {
-        s->error = errno;
-        return false;
-    }
+    if (got < 0)
+        return errno;
     s->ended = got == 0;
     s->taken += (size_t)got;
-    f->in_left += (size_t)got;
+    s->left += (size_t)got;
+    return 0;
+}
+
+/* Reads what it takes to know the next member. */
+static int source_peek(cli_source *s)
+{
+    int error = 0;
+
+    while (error == 0 && s->left < SOURCE_MAGIC && !s->ended)
+        error = source_fill(s);
+    return error;
+}
+
+/* Appends n bytes of input to a slice; fewer if the file ends. */
+static int source_append(cli_source *s, source_part *p, size_t n)
+{
+    int error = 0;
+
+    while (n > 0 && error == 0) {
+        size_t some = n < s->left ? n : s->left;
+
+        memcpy(p->slice + p->bytes, s->at, some);
+        p->bytes += some;
+        s->at += some;
+        s->left -= some;
+        n -= some;
+        if (n > 0 && s->ended)
+            return source_error(SOURCE_CUT, s->codec);
+        if (n > 0)
+            error = source_fill(s);
+    }
+    return error;
+}
+
+static bool source_room(source_part *p, size_t more)
+{
+    size_t room = p->bytes + more;
+    unsigned char *grown;
+
+    if (room <= p->room)
+        return true;
+    room = room > SOURCE_SLICE ? room : SOURCE_SLICE;
+    grown = realloc(p->slice, room);
+    if (grown == NULL)
+        return false;
+    p->slice = grown;
+    p->room = room;
     return true;
 }
 
-static bool source_write(cli_source *s)
+/* Takes the next members that state their sizes. There are none if the slice
+ * stays empty. */
+static int source_take(cli_source *s, source_part *p)
 {
-    const unsigned char *from = s->out, *end = s->flow.out;
+    p->bytes = 0;
+    for (;;) {
+        int error = source_peek(s);
+        size_t n = error == 0 ? codec_member(s->at, s->left) : 0;
 
+        if (n == 0 || n > SOURCE_MEMBER
+            || (p->bytes > 0 && p->bytes + n > SOURCE_SLICE))
+            return error;
+        if (!source_room(p, n))
+            return source_error(SOURCE_MEMORY, s->codec);
+        error = source_append(s, p, n);
+        if (error != 0)
+            return error;
+    }
+}
+
+/* ==== Writing =========================================================== */
+
+/* Returns false if decompressing has stopped. */
+static bool source_await(source_part *p)
+{
+    cli_source *s = p->source;
+    bool mine;
+
+    pthread_mutex_lock(&s->writing);
+    while (s->turn != p->number && !s->stopped)
+        pthread_cond_wait(&s->turned, &s->writing);
+    mine = !s->stopped;
+    pthread_mutex_unlock(&s->writing);
+    return mine;
+}
+
+/* Writes what is decompressed, in its turn. Returns 0 or the error. */
+static int source_write(source_part *p)
+{
+    const unsigned char *from = p->out, *end = p->out + p->used;
+
+    if (!source_await(p))
+        return EPIPE;
     while (from < end) {
-        ssize_t put = write(s->to, from, (size_t)(end - from));
+        ssize_t put = write(p->source->to, from, (size_t)(end - from));
 
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0) {
-            s->left = errno == EPIPE;
-            s->error = s->left ? 0 : errno;
-            return false;
-        }
+        if (put < 0)
+            return errno;
         from += put;
     }
-    s->flow.out = s->out;
-    s->flow.out_left = SOURCE_BLOCK;
-    return true;
+    p->used = 0;
+    return 0;
 }
 
-/* Returns whether another member follows. False: the end, good or bad. */
-static bool source_goes_on(cli_source *s)
+/* Ends a turn. Returns false if decompressing stops, because of an error or
+ * after the last slice. */
+static bool source_turn(source_part *p, int error, bool last)
 {
-    codec_flow *f = &s->flow;
+    cli_source *s = p->source;
+    bool stopped;
+
+    pthread_mutex_lock(&s->writing);
+    if (!s->stopped && s->turn == p->number) {
+        s->turn++;
+        s->stopped = error != 0 || last;
+        s->error = error != EPIPE ? error : 0;
+    }
+    stopped = s->stopped;
+    pthread_cond_broadcast(&s->turned);
+    pthread_mutex_unlock(&s->writing);
+    return !stopped;
+}
+
+/* ==== Decompressing ===================================================== */
+
+/* Makes a step into at most `room` bytes of output. *moved is whether there is
+ * any progress, and *end whether a member ended. Returns 0 or the error. */
+static int source_step(source_part *p, size_t room, const unsigned char **in,
+                       size_t *left, bool *moved, bool *end)
+{
+    const codec *c = p->source->codec;
+    codec_flow f = { *in, *left, p->out + p->used, room - p->used };
+    codec_step step = c->step(p->state, &f);
+
+    *moved = f.in_left < *left || f.out > p->out + p->used;
+    *end = step == CODEC_END;
+    *in = f.in;
+    *left = f.in_left;
+    p->used = (size_t)(f.out - p->out);
+    return step == CODEC_BAD ? source_error(SOURCE_DAMAGED, c)
+         : step == CODEC_NO_MEMORY ? source_error(SOURCE_MEMORY, c) : 0;
+}
+
+/* Decompresses a slice. Returns 0 or the error. */
+static int source_slice(source_part *p)
+{
+    const codec *c = p->source->codec;
+    const unsigned char *in = p->slice;
+    size_t left = p->bytes;
+    bool moved, end = true;
+    int error = 0;
+
+    while (error == 0 && (left > 0 || !end)) {
+        if (end && !codec_follows(c, in, left))
+            return source_error(SOURCE_BEHIND, c);
+        error = source_step(p, SOURCE_OUT, &in, &left, &moved, &end);
+        if (error == 0 && !moved && !end)
+            return source_error(SOURCE_DAMAGED, c);
+        if (error == 0 && p->used == SOURCE_OUT)
+            error = source_write(p);
+    }
+    return error;
+}
+
+/* Finds whether another member follows. *end: no. Returns 0 or the error. */
+static int source_goes_on(cli_source *s, bool *end)
+{
+    int error = 0;
 
     for (;;) {
-        for (; f->in_left > 0 && *f->in == 0; f->in_left--)
-            f->in++;
-        if (f->in_left >= SOURCE_MAGIC || s->ended)
+        for (; s->left > 0 && *s->at == 0; s->left--)
+            s->at++;
+        if (error != 0 || s->left >= SOURCE_MAGIC || s->ended)
             break;
-        if (!source_fill(s))
-            return false;
+        error = source_fill(s);
     }
-    if (f->in_left == 0)
-        return false;
-    if (!codec_follows(s->codec, f->in, f->in_left)) {
-        s->error = source_error(SOURCE_BEHIND, s->codec);
-        return false;
-    }
-    return true;
+    *end = error != 0 || s->left == 0;
+    return *end || codec_follows(s->codec, s->at, s->left)
+         ? error : source_error(SOURCE_BEHIND, s->codec);
 }
 
-/* Makes one step. Returns false at the end, good or bad. */
-static bool source_step(cli_source *s, void *state)
+/* Makes a step of a file that is read as it is needed. *over: the last one.
+ * Returns 0 or the error. */
+static int source_go(source_part *p, bool *over)
 {
-    codec_flow *f = &s->flow;
-    size_t in = f->in_left;
-    codec_step step = s->codec->step(state, f);
-    bool moved = f->in_left < in || f->out > s->out, full = f->out_left == 0;
+    cli_source *s = p->source;
+    bool moved, end;
+    int error = source_step(p, SOURCE_BLOCK, &s->at, &s->left, &moved, &end);
+    bool full = p->used == SOURCE_BLOCK;
+    int wrote = source_write(p);
 
-    if (step == CODEC_BAD)
-        s->error = source_error(SOURCE_DAMAGED, s->codec);
-    else if (step == CODEC_NO_MEMORY)
-        s->error = source_error(SOURCE_MEMORY, s->codec);
-    if (!source_write(s) || s->error != 0)
-        return false;
-    if (step == CODEC_END)
-        return source_goes_on(s);
-    if (moved)                          /* a full block: there may be more */
-        return f->in_left > 0 || full || s->ended || source_fill(s);
-    if (f->in_left > 0 || s->ended) {
-        s->error = source_error(s->ended ? SOURCE_CUT : SOURCE_DAMAGED,
-                                s->codec);
-        return false;
+    if (error != 0 || wrote != 0)
+        return error != 0 ? error : wrote;
+    if (end)
+        return source_goes_on(s, over);
+    if (!moved && (s->left > 0 || s->ended))
+        return source_error(s->ended ? SOURCE_CUT : SOURCE_DAMAGED, s->codec);
+    return s->left > 0 || full || s->ended ? 0 : source_fill(s);
+}
+
+/* Decompresses all that is left. Returns 0 or the error. */
+static int source_rest(source_part *p)
+{
+    bool over = false;
+    int error = p->number > 0 ? source_goes_on(p->source, &over) : 0;
+
+    while (error == 0 && !over)
+        error = source_go(p, &over);
+    return error;
+}
+
+/* Takes slice after slice, and writes each in its turn. */
+static void source_work(source_part *p)
+{
+    cli_source *s = p->source;
+    bool last = false;
+    int error, wrote;
+
+    do {
+        pthread_mutex_lock(&s->reading);
+        p->number = s->slices++;
+        error = s->last ? EPIPE : 0;
+        if (error == 0 && s->sized)
+            error = source_take(s, p);
+        last = error != 0 || p->bytes == 0;
+        s->last = last;
+        pthread_mutex_unlock(&s->reading);
+        if (p->bytes > 0)
+            wrote = source_slice(p);
+        else
+            wrote = error == 0 ? source_rest(p) : 0;
+        error = error != 0 ? error : wrote;
+        wrote = source_write(p);
+        error = error != 0 ? error : wrote;
+    } while (source_turn(p, error, last));
+}
+/* ==== Threads =========================================================== */
+
+static void source_part_close(source_part *p)
+{
+    if (p->state != NULL)
+        p->source->codec->close(p->state);
+    free(p->slice);
+    free(p->out);
+}
+
+/* Returns false if memory is short. */
+static bool source_part_open(source_part *p, cli_source *s)
+{
+    *p = (source_part){ .source = s };
+    p->state = s->codec->open();
+    p->out = malloc(s->sized ? SOURCE_OUT : SOURCE_BLOCK);
+    if (p->state != NULL && p->out != NULL)
+        return true;
+    source_part_close(p);
+    return false;
+}
+
+static void *source_help(void *part)
+{
+    source_work(part);
+    return NULL;
+}
+
+/* Starts the other threads, as many as there are processors, and returns their
+ * number. */
+static size_t source_helpers(cli_source *s, source_part *parts)
+{
+    long processors = s->sized ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    size_t n = 0;
+
+    while (n < SOURCE_THREADS - 1 && (long)n + 1 < processors
+           && source_part_open(&parts[n], s)) {
+        if (pthread_create(&parts[n].thread, NULL, source_help, &parts[n])
+            != 0) {
+            source_part_close(&parts[n]);
+            break;
+        }
+        n++;
     }
-    return source_fill(s);
+    return n;
 }
 
 static void *source_loop(void *argument)
 {
     cli_source *s = argument;
-    void *state = s->codec->open();
+    source_part first, helpers[SOURCE_THREADS - 1];
+    size_t n = 0;
 
-    if (state == NULL)
+    if (source_part_open(&first, s)) {
+        n = source_helpers(s, helpers);
+        source_work(&first);
+        source_part_close(&first);
+    } else {
         s->error = source_error(SOURCE_MEMORY, s->codec);
-    while (state != NULL && source_step(s, state))
-        continue;
-    if (state != NULL)
-        s->codec->close(state);
+    }
+    for (size_t i = 0; i < n; i++) {
+        pthread_join(helpers[i].thread, NULL);
+        source_part_close(&helpers[i]);
+    }
     close(s->to);
     return NULL;
 }
@@ -177,8 +434,10 @@ static void source_free(cli_source *s)
 {
     if (s->from > STDIN_FILENO)
         close(s->from);
+    pthread_mutex_destroy(&s->reading);
+    pthread_mutex_destroy(&s->writing);
+    pthread_cond_destroy(&s->turned);
     free(s->in);
-    free(s->out);
     free(s);
 }
 
@@ -196,6 +455,15 @@ static int source_start(cli_source *s)
     return error;
 }
 
+/* Slices are read only from files: a pipe's bytes are printed as they come. */
+static bool source_is_sized(const cli_source *s)
+{
+    struct stat about;
+
+    return fstat(s->from, &about) == 0 && S_ISREG(about.st_mode)
+        && codec_member(s->at, s->left) > 0;
+}
+
 static int source_pipe(cli_source *s, int *fd)
 {
     int ends[2], error;
@@ -207,6 +475,7 @@ static int source_pipe(cli_source *s, int *fd)
 #endif
     s->from = *fd;
     s->to = ends[1];
+    s->sized = source_is_sized(s);
     error = source_start(s);
     if (error == 0) {
         *fd = ends[0];
@@ -231,12 +500,15 @@ int source_open(cli_source **out, const codec *c, int *fd, const void *head,
         return ENOMEM;
     s->codec = c;
     s->from = -1;
+    pthread_mutex_init(&s->reading, NULL);
+    pthread_mutex_init(&s->writing, NULL);
+    pthread_cond_init(&s->turned, NULL);
     s->in = malloc(SOURCE_BLOCK + n);
-    s->out = malloc(SOURCE_BLOCK);
-    if (s->in != NULL && s->out != NULL) {
+    if (s->in != NULL) {
         memcpy(s->in, head, n);
+        s->at = s->in;
+        s->left = n;
         s->taken = n;
-        s->flow = (codec_flow){ s->in, n, s->out, SOURCE_BLOCK };
         error = source_pipe(s, fd);
     }
     if (error == 0)

@@ -18,6 +18,7 @@ typedef enum {
     CLI_TEXT,                   /* const char *                  */
     CLI_ITEMS,                  /* uint64_t, at least 1          */
     CLI_NUMBER,                 /* uint64_t, a small number      */
+    CLI_LINES,                  /* uint64_t, 0 included          */
     CLI_RATE,                   /* double, between 0 and 1       */
     CLI_SHARE,                  /* double, 0 to 1 inclusive      */
     CLI_SIZE,                   /* uint64_t, bytes, at least 1   */

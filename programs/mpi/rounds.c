@@ -176,7 +176,7 @@ static void rounds_put(job_bytes *message, const uint64_t *numbers, size_t n,
     unsigned char *into = exchange_extend(message, room);
 
     if (bly_gaps_pack(into, room, &bytes, numbers, n, range, 0) < 0)
-        job_give_up(bly_why_in("command"));
+        job_give_up(filter_why());
     message->n = before + bytes;
 }
 
@@ -259,7 +259,7 @@ static rounds_list *rounds_lists(const rounds_way *w)
         memset(l, 0, sizeof *l);
         if (bly_gaps_open(&l->list, w->in.bytes + from,
                           w->begin[rank + 1] - from, w->width) < 0)
-            job_give_up(bly_why_in("command"));
+            job_give_up(filter_why());
         l->n = l->list.left;
         l->twice = job_memory(NULL, (size_t)(l->n / 8 + 1));
         memset(l->twice, 0, (size_t)(l->n / 8 + 1));
@@ -455,7 +455,7 @@ static void rounds_answer(rounds_way *w)
                                             : rounds_mark(lists, w);
     for (int rank = 0; rank < job_ranks; rank++) {
         if (bly_gaps_end(&lists[rank].list) < 0)
-            job_give_up(bly_why_in("command"));
+            job_give_up(filter_why());
         bits += rank != job_rank ? rounds_answer_bits(&lists[rank]) : 0;
         lost += rounds_lost(&lists[rank], w->width);
         rounds_reply(&w->to[rank], &lists[rank]);
@@ -485,7 +485,7 @@ static unsigned char *rounds_unpack(const unsigned char *from, size_t bytes,
         return bits;
     }
     if (bly_gaps_open(&list, from + 1, bytes - 1, n) < 0)
-        job_give_up(bly_why_in("command"));
+        job_give_up(filter_why());
     while (bly_gaps_next(&list, &number))
         rounds_set(bits, number);
     return bits;

@@ -122,7 +122,7 @@ static void sparse_pack_piece(job_bytes *to, const unsigned char *bytes,
         sparse_places(places, bytes, n);
         if (bly_gaps_pack(into, room, &used, places, (size_t)count, range, 0)
             < 0)
-            job_give_up(bly_why_in("command"));
+            job_give_up(filter_why());
         to->n = length;
         sparse_put(to, used, 4);
     }
@@ -160,11 +160,11 @@ static void sparse_unpack_list(unsigned char *into, size_t bytes,
     uint64_t place;
 
     if (bly_gaps_open(&gaps, list, n, 8 * (uint64_t)bytes) < 0)
-        job_give_up(bly_why_in("command"));
+        job_give_up(filter_why());
     while (bly_gaps_next(&gaps, &place))
         into[place / 8] |= (unsigned char)(1 << place % 8);
     if (bly_gaps_end(&gaps) < 0)
-        job_give_up(bly_why_in("command"));
+        job_give_up(filter_why());
 }
 
 void sparse_unpack(job_bytes *image, const job_bytes *from)

@@ -156,7 +156,7 @@ static int bly_build_command(server_context *context, server_string **argv,
     bly_status status = bly_build_of(&value, &wanted, &all);
     items_free(&all);
     if (status != BLY_OK)
-        return reply_error(context, bly_why_in("redis"));
+        return reply_why(context);
     server_set_value(key, redis_held_type, value);
     wish_replicate_image(context, argv[1], value);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.build", argv[1]);
@@ -209,7 +209,7 @@ static bool bly_to_add(bly_adding *out, server_context *context,
         return false;
     out->made = bly_make(&out->value, &out->wanted, NULL) == BLY_OK;
     if (!out->made)
-        reply_error(context, bly_why_in("redis"));
+        reply_why(context);
     return out->made;
 }
 
@@ -274,7 +274,7 @@ static int bly_add_command(server_context *context, server_string **argv,
     items_free(&all);
     if (status < 0) {
         bly_not_added(&to);
-        return reply_error(context, bly_why_in("redis"));
+        return reply_why(context);
     }
     bly_added(&to, context, argv[1]);
     reply_changed(context, "bly.add", argv[1]);
@@ -322,7 +322,7 @@ static int bly_madd_command(server_context *context, server_string **argv,
     int added = bly_add_items(&status, context, to.value->filter, &all);
     items_free(&all);
     if (status < 0)
-        reply_error(context, bly_why_in("redis"));
+        reply_why(context);
     server_reply_array_was(context, added + (status < 0));
     if (added == 0) {
         bly_not_added(&to);
@@ -511,7 +511,7 @@ static int bly_put_command(server_context *context, server_string **argv,
             bly_changed_by(context, "BLY.PUT", "bly.put", argv,
                            2 + 2 * (int)done);
         if (status < 0)
-            reply_error(context, bly_why_in("redis"));
+            reply_why(context);
         else
             server_reply_number(context, (long long)done);
     }
@@ -574,7 +574,7 @@ static int bly_statekeys_command(server_context *context, server_string **argv,
         return SERVER_OK;
     bool changes = form != items_form(value);
     if (bly_form_set(value->filter, form) != BLY_OK)
-        return reply_error(context, bly_why_in("redis"));
+        return reply_why(context);
     if (changes)
         reply_changed(context, "bly.statekeys", argv[1]);
     return server_reply_simple(context, "OK");

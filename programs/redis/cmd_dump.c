@@ -124,7 +124,7 @@ static int dump_restore_command(server_context *context, server_string **argv,
         return SERVER_OK;
     const char *image = server_text(argv[2], &n);
     if (bly_peek(&header, image, n) < 0)
-        return reply_error(context, bly_why_in("redis"));
+        return reply_why(context);
     if (!how.keyed && strcmp(header.hash, "siphash") == 0) {
         const unsigned char *secret = redis_secret_of(header.seed);
         how.keyed = secret != NULL;

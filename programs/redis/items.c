@@ -46,7 +46,7 @@ static void items_refuse(server_context *context, uint64_t form, bly_key item,
     char shown[ITEMS_ESCAPED * ITEMS_SHOWN + 4], name[BLY_FORM_TEXT], text[512];
     uint64_t class = form & BLY_FORM_CLASS;
     if (status == BLY_EUNSUPPORTED) {
-        reply_error(context, bly_why_in("redis"));
+        reply_why(context);
         return;
     }
     items_show(shown, item);

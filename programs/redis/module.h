@@ -135,6 +135,9 @@ int reply_refuse(server_context *context, found what);
 /* Replies "ERR" and what is wrong. Returns SERVER_OK. */
 int reply_error(server_context *context, const char *why);
 
+/* Replies with the library's last error, in the words of the module. */
+int reply_why(server_context *context);
+
 /* Return the value of a key, only to be read, or NULL if the key has none of
  * this type; reply_value then replies an error. */
 void *reply_look (server_context *context, server_string *name,

@@ -63,6 +63,11 @@ int reply_error(server_context *context, const char *why)
     return server_reply_error(context, text);
 }
 
+int reply_why(server_context *context)
+{
+    return reply_error(context, bly_why_in("redis"));
+}
+
 void *reply_look(server_context *context, server_string *name,
                  server_type *type)
 {

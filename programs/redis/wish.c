@@ -291,7 +291,7 @@ bool wish_can(uint64_t form, server_context *context)
     bly_key key;
     if (bly_form_key(&key, form, &empty, room) != BLY_EUNSUPPORTED)
         return true;
-    reply_error(context, bly_why_in("redis"));
+    reply_why(context);
     return false;
 }
 
@@ -360,7 +360,7 @@ bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
         status = bly_plan(plan, wanted->kind, &wanted->spec);
     }
     if (status != BLY_OK) {
-        reply_error(context, bly_why_in("redis"));
+        reply_why(context);
         return false;
     }
     return true;

@@ -198,7 +198,8 @@ static void *index_loop(void *argument)
     index_job *job = argument;
     text_reader text = { .block = (size_t)job->made.block,
                          .uncut = job->made.rule == TERMS_KMERS,
-                         .plain = job->made.plain, .fd = -1 };
+                         .plain = job->made.plain, .numbers = true,
+                         .fd = -1 };
     terms t;
     bool fine = terms_open(&t, job->made.rule, job->made.k);
     int status = fine ? CLI_GO : report_no_memory();
@@ -237,6 +238,8 @@ static int index_find(const cli_command *self, index_job *job,
             return report_error("'-' is standard input, which cannot be read "
                                 "again: name files");
     taken = *operands;
+    inputs->jobs = text_jobs(job->want->jobs);
+    inputs->threads = work_threads;
     if (inputs_take(self, inputs, &how, &taken, 0) != CLI_GO)
         return CLI_ERROR;
     for (size_t i = 0; i < taken.count; i++)    /* PATHS stay as they are    */
@@ -346,7 +349,7 @@ static int index_all(const cli_command *self, index_job *job,
         return plan_index(&job->made, job->want->rate, &job->files,
                           job->want->json);
     if (status == CLI_GO && job->before.index != NULL)
-        status = earlier_sift(&job->before, &job->files, false,
+        status = earlier_sift(&job->before, &job->files, false, NULL,
                               job->want->jobs);
     if (status == CLI_GO)
         status = index_begin(job);
@@ -437,10 +440,7 @@ static int index_new(const cli_command *self, const index_settings *s,
 static void index_free(index_job *job, index_settings *s, char *folder)
 {
     inputs_end(&s->inputs, false);
-    if (job->before.index != NULL)
-        free(job->before.made.paths.names);
-    bly_index_free(job->before.index);
-    free(job->before.stays);
+    earlier_free(&job->before);
     free(job->files.names);
     free(job->about);
     free(folder);

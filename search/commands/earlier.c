@@ -23,22 +23,6 @@ static uint64_t earlier_stamp(const char *file)
     return stat(file, &about) == 0 ? text_stamp(&about, &now) : 0;
 }
 
-/* Returns whether all documents of a file match its current contents. */
-static bool earlier_holds(const found_one *some, size_t n, const char *file,
-                          bool trust)
-{
-    uint64_t stamp;
-
-    if (n == 0)
-        return false;
-    stamp = trust ? some->part.stamp : earlier_stamp(file);
-    for (size_t i = 0; i < n; i++)
-        if (some[i].document.dropped || some[i].part.stamp != stamp
-            || stamp == 0)
-            return false;
-    return true;
-}
-
 /* A file, and its documents in the index. */
 typedef struct {
     char            *name;
@@ -48,11 +32,36 @@ typedef struct {
 } earlier_file;
 
 typedef struct {
-    earlier_file *files;
-    size_t        n;
-    bool          trust;
-    atomic_size_t next;
+    earlier_file   *files;
+    size_t          n;
+    bool            trust;
+    const uint64_t *read;
+    atomic_size_t   next;
 } earlier_files;
+
+static bool earlier_trusts(const earlier_files *all, const earlier_file *f)
+{
+    bool trusts = all->trust;
+
+    for (size_t i = 0; i < f->n && !trusts && all->read != NULL; i++)
+        trusts = found_is(all->read, f->some[i].number);
+    return trusts;
+}
+
+/* Returns whether all documents of a file match its current contents. */
+static bool earlier_holds(const earlier_files *all, const earlier_file *f)
+{
+    const found_one *some = f->some;
+    uint64_t stamp;
+
+    if (f->n == 0)
+        return false;
+    stamp = earlier_trusts(all, f) ? some->part.stamp : earlier_stamp(f->name);
+    for (size_t i = 0; i < f->n; i++)
+        if (some[i].part.stamp != stamp || stamp == 0)
+            return false;
+    return true;
+}
 
 static void *earlier_loop(void *argument)
 {
@@ -60,11 +69,8 @@ static void *earlier_loop(void *argument)
     earlier_files *all = argument;
 
     for (size_t i; (i = atomic_fetch_add(&all->next, STEP)) < all->n; )
-        for (size_t end = all->n - i < STEP ? all->n : i + STEP; i < end; i++) {
-            earlier_file *f = &all->files[i];
-
-            f->holds = earlier_holds(f->some, f->n, f->name, all->trust);
-        }
+        for (size_t end = all->n - i < STEP ? all->n : i + STEP; i < end; i++)
+            all->files[i].holds = earlier_holds(all, &all->files[i]);
     return NULL;
 }
 
@@ -83,13 +89,18 @@ static void earlier_settle(earlier *e, const earlier_files *all,
     }
 }
 
-int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs)
+int earlier_list(earlier *e)
 {
-    found_list list;
+    return e->list.all != NULL ? CLI_GO : found_make(&e->list, e->index, NULL);
+}
+
+int earlier_sift(earlier *e, cli_operands *files, bool trust,
+                 const uint64_t *read, uint64_t jobs)
+{
     bly_index_stat_t stat;
-    int status = found_make(&list, e->index, NULL);
+    int status = earlier_list(e);
     earlier_files all = { malloc((files->count + 1) * sizeof *all.files),
-                          files->count, trust, 0 };
+                          files->count, trust, read, 0 };
     size_t at = 0;
 
     bly_index_stat(&stat, e->index);
@@ -97,9 +108,9 @@ int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs)
     if (status == CLI_GO && (e->stays == NULL || all.files == NULL))
         status = report_no_memory();
     for (size_t i = 0; status == CLI_GO && i < all.n; i++) {
-        size_t n = found_next(&list, &at, files->names[i]);
+        size_t n = found_next(&e->list, &at, files->names[i]);
 
-        all.files[i] = (earlier_file){ files->names[i], list.all + at, n,
+        all.files[i] = (earlier_file){ files->names[i], e->list.all + at, n,
                                        false };
         at += n;
     }
@@ -108,6 +119,14 @@ int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs)
         earlier_settle(e, &all, files);
     }
     free(all.files);
-    free(list.all);
     return status;
+}
+
+void earlier_free(earlier *e)
+{
+    if (e->index != NULL)
+        free(e->made.paths.names);
+    bly_index_free(e->index);
+    free(e->list.all);
+    free(e->stays);
 }

@@ -22,9 +22,12 @@ static int found_compare(const void *a, const void *b)
                                 - (x->part.offset < y->part.offset);
 }
 
-static bool found_is(const uint64_t *row, uint64_t i)
+/* Returns the first document from i on that the row has, or `end`. */
+static uint64_t found_from(const uint64_t *row, uint64_t i, uint64_t end)
 {
-    return row == NULL || (row[i / 64] >> i % 64 & 1) != 0;
+    while (i < end && row != NULL && !found_is(row, i))
+        i = row[i / 64] == 0 ? i / 64 * 64 + 64 : i + 1;
+    return i < end ? i : end;
 }
 
 int found_make(found_list *out, const bly_index *index, const uint64_t *row)
@@ -33,17 +36,17 @@ int found_make(found_list *out, const bly_index *index, const uint64_t *row)
     size_t n = 0;
 
     bly_index_stat(&stat, index);
-    for (uint64_t i = 0; i < stat.documents; i++)
-        n += found_is(row, i);
+    for (uint64_t i = 0; (i = found_from(row, i, stat.documents))
+                         < stat.documents; i++)
+        n++;
     out->all = calloc(n + 1, sizeof *out->all);
     out->n = 0;
     if (out->all == NULL)
         return report_no_memory();
-    for (uint64_t i = 0; i < stat.documents; i++) {
+    for (uint64_t i = 0; (i = found_from(row, i, stat.documents))
+                         < stat.documents; i++) {
         found_one *f = &out->all[out->n];
 
-        if (!found_is(row, i))
-            continue;
         if (bly_index_document(&f->document, index, i) < 0)
             return filter_error();
         settings_unpack(&f->part, f->document.extra);

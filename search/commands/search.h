@@ -76,7 +76,7 @@ typedef struct {
     unsigned char *bytes;
     size_t   n;
     uint64_t offset;            /* in what the file holds, decompressed      */
-    uint64_t lines;             /* before it                                 */
+    uint64_t lines;             /* before it, if they are counted            */
     bool     binary;            /* there is a NUL in it, or before it        */
     bool     whole;             /* whether it is the whole file              */
 } text_block;
@@ -87,6 +87,7 @@ typedef struct {
     bool     uncut;             /* but a file is one, however long           */
     bool     plain;             /* compressed bytes are taken as they are    */
     bool     text;              /* a NUL never ends a line                   */
+    bool     numbers;           /* lines are counted                         */
     struct stat about;          /* the file, when it was opened              */
     uint64_t stamp;             /* see text_stamp                            */
     int      fd;
@@ -106,6 +107,12 @@ uint64_t text_stamp(const struct stat *about, const struct timespec *now);
 
 /* Returns 0, or the error for refuse_file. */
 int text_open(text_reader *t, const char *path);
+
+/* Returns the position behind the last block. */
+static inline uint64_t text_at(const text_reader *t)
+{
+    return t->offset + t->given;
+}
 
 /* Moves to a block by its position when an index was made; only for files that
  * are not compressed. */
@@ -174,6 +181,12 @@ typedef struct {
     size_t     n;
 } found_list;
 
+/* Returns whether the bit of a document is set. */
+static inline bool found_is(const uint64_t *row, uint64_t i)
+{
+    return (row[i / 64] >> i % 64 & 1) != 0;
+}
+
 /* Lists the documents whose bit in the row is set; NULL for all. Returns CLI_GO
    or CLI_ERROR. */
 int found_make(found_list *out, const bly_index *index, const uint64_t *row);
@@ -191,14 +204,24 @@ size_t found_next(const found_list *list, size_t *at, const char *name);
 typedef struct {
     bly_index *index;           /* NULL: there is none                       */
     settings   made;
+    found_list list;            /* all documents, once they are needed       */
     bool      *stays;           /* for each document                         */
     uint64_t   documents;       /* number of those                           */
 } earlier;
 
+/* Lists the documents, unless that is done. Returns CLI_GO or CLI_ERROR. */
+int earlier_list(earlier *e);
+
 /* Removes from these files, sorted by name, those whose documents are still
  * valid; `jobs` as for text_jobs. With `trust`, documents are assumed to be
- * valid. Returns CLI_GO or CLI_ERROR. */
-int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs);
+ * valid. So are those of a file with a document whose bit in `read` is set,
+ * because its state is checked when it is read; NULL: none. Returns CLI_GO or
+ * CLI_ERROR. */
+int earlier_sift(earlier *e, cli_operands *files, bool trust,
+                 const uint64_t *read, uint64_t jobs);
+
+/* Frees everything, the index as well. */
+void earlier_free(earlier *e);
 
 /* ==== plan.c ============================================================ */
 
@@ -226,6 +249,10 @@ uint64_t *question_ask(question *q, const char *pattern, bool fixed,
 /* Returns the longest text that every match of a regular expression contains,
  * from malloc. Returns NULL if none is known or memory is short. */
 char *question_literal(const char *pattern);
+
+/* Returns a bit that is set for every document, from malloc. Returns NULL if
+ * q->failed. */
+uint64_t *question_all(question *q);
 
 /* Returns the union of both; NULL stands for all. Frees both. */
 uint64_t *question_any(const question *q, uint64_t *a, uint64_t *b);
@@ -284,6 +311,7 @@ typedef struct {
     match_how how;
     bool      invert, files, others, count, number, nameless, quiet, text;
     bool      only, null, json, color;
+    bool      apart;            /* separate lines that are not adjacent      */
     uint64_t  most;             /* lines of a file                           */
     uint64_t  before, after;    /* lines beside each                         */
 } select_want;
@@ -303,6 +331,9 @@ typedef struct {
     cli_bytes   tail;           /* lines before the block, not printed       */
     uint64_t    tails;
 } select_file;
+
+/* Returns whether the numbers of lines are needed. */
+bool select_counts(const select_want *want);
 
 void select_begin(select_file *f, const char *name);
 

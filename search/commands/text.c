@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-    TEXT_HEAD = 16,                     /* bytes that tell a codec           */
+    TEXT_FIRST = 1 << 14,               /* bytes of the first read: all of
+                                           most files                        */
     TEXT_LINE = 1 << 26                 /* of a line, more than a block has  */
 };
 
@@ -70,18 +71,21 @@ static int text_finish(text_reader *t)
     return error;
 }
 
-/* Reads more bytes. Returns 0 or an error. */
-static int text_read(text_reader *t)
+/* Reads up to that many bytes. A read of fewer bytes ends a file if they reach
+ * its size, so that no other read is needed. Returns 0 or an error. */
+static int text_read(text_reader *t, size_t wanted)
 {
     ssize_t got;
 
     do
-        got = read(t->fd, t->bytes + t->n, t->room - t->n);
+        got = read(t->fd, t->bytes + t->n, wanted - t->n);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return errno;
     t->n += (size_t)got;
-    t->ended = got == 0;
+    t->ended = got == 0
+            || (t->n < wanted && t->source == NULL
+                && t->offset + t->n == (uint64_t)t->about.st_size);
     return t->ended && t->source != NULL ? text_finish(t) : 0;
 }
 
@@ -97,26 +101,22 @@ static int text_want(text_reader *t, size_t wanted)
         t->room = wanted;
     }
     while (error == 0 && !t->ended && t->n < wanted)
-        error = text_read(t);
+        error = text_read(t, wanted);
     return error;
 }
 
 /* Detects compression from the first bytes. Returns 0 or an error. */
 static int text_begin(text_reader *t)
 {
-    const codec *c = NULL;
-    bool more = !t->plain;
-    int error = 0;
+    const codec *c;
+    bool more;
+    int error = t->plain ? 0 : text_want(t, TEXT_FIRST);
 
-    for (size_t wanted = TEXT_HEAD; error == 0 && more && !t->ended;
-         wanted = t->n + 1) {
-        error = text_want(t, wanted);
-        more = false;
-        if (error == 0)
-            c = codec_find(t->bytes, t->n, &more);
-    }
-    if (error != 0 || c == NULL)
+    if (t->plain || error != 0)
         return error;
+    c = codec_find(t->bytes, t->n, &more);
+    if (c == NULL)
+        return 0;
     t->decoded = true;
     error = source_open(&t->source, c, &t->fd, t->bytes, t->n);
     t->n = 0;
@@ -202,14 +202,14 @@ int text_next(text_reader *t, text_block *out, int *error)
     *out = (text_block){ .bytes = t->bytes, .n = t->given, .offset = t->offset,
                          .lines = t->lines, .binary = t->binary,
                          .whole = first && t->given == t->n && t->ended };
-    if (!out->whole)
+    if (!out->whole && t->numbers)
         t->lines += text_count(t->bytes, t->given);
     return *error == 0 && (t->given > 0 || first);
 }
 
 bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary)
 {
-    if (t->offset + t->given == offset)
+    if (text_at(t) == offset)
         return true;
     if (t->decoded || lseek(t->fd, (off_t)offset, SEEK_SET) < 0)
         return false;

@@ -1,10 +1,12 @@
 /* candidates.c - the files, and parts of files, that may have a match.
  *
  * The index only excludes documents. A file that is new, or has changed since
- * the index was made, is searched as a whole.
+ * the index was made, is searched as a whole. The state of a file that may have
+ * a match is checked by scan.c, which opens it anyway.
  */
 #include "search/regex/candidates.h"
 #include "frame/options.h"
+#include "frame/work.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -12,23 +14,7 @@
 
 /* ==== Documents ========================================================= */
 
-/* Returns a row of all documents that are unchanged. */
-static uint64_t *candidates_row(const candidates *c, uint64_t documents)
-{
-    uint64_t *row = calloc((size_t)(documents / 64) + 1, sizeof *row);
-    bly_document about;
-
-    for (uint64_t i = 0; row != NULL && i < documents; i++) {
-        bool stays = c->index.stays != NULL ? c->index.stays[i]
-                   : bly_index_document(&about, c->index.index, i) >= 0
-                     && !about.dropped;
-
-        row[i / 64] |= (uint64_t)stays << i % 64;
-    }
-    return row;
-}
-
-/* Keeps those of them that may match one of the patterns. */
+/* Finds the documents that may match one of the patterns. */
 static int candidates_query(candidates *c, const cli_operands *patterns)
 {
     const match_how *how = &c->set->want.how;
@@ -51,16 +37,28 @@ static int candidates_query(candidates *c, const cli_operands *patterns)
     }
     terms_close(&t);
     c->unasked = row == NULL;
-    c->row = candidates_row(c, q.documents);
-    if (c->row == NULL)
-        q.failed = true;
-    for (uint64_t i = 0; row != NULL && !q.failed && i < q.documents; i += 64)
-        c->row[i / 64] &= row[i / 64];
-    free(row);
+    if (row == NULL && !q.failed)
+        row = question_all(&q);
+    c->row = row;
     if (q.told)
         return CLI_ERROR;
-    return q.failed ? report_no_memory()
-                    : found_make(&c->found, q.index, c->row);
+    return q.failed ? report_no_memory() : CLI_GO;
+}
+
+/* Keeps the documents that may match and are unchanged. */
+static void candidates_keep(candidates *c)
+{
+    found_list *list = &c->index.list;
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        uint64_t number = list->all[i].number;
+
+        if (found_is(c->row, number) && c->index.stays[number])
+            list->all[n++] = list->all[i];
+    }
+    c->found = (found_list){ list->all, n };
+    *list = (found_list){ NULL, 0 };
 }
 
 /* ==== Files ============================================================= */
@@ -101,17 +99,20 @@ static int candidates_sift(candidates *c)
         return report_no_memory();
     if (n > 0)
         memcpy(c->changed.names, c->all.names, n);
-    return earlier_sift(&c->index, &c->changed, c->set->known,
-                        c->set->jobs);
+    if (earlier_sift(&c->index, &c->changed, c->set->known, c->row,
+                     c->set->jobs) != CLI_GO)
+        return CLI_ERROR;
+    candidates_keep(c);
+    return CLI_GO;
 }
 
 /* Takes the files of an index that was made of a list: new ones are unknown. */
 static int candidates_known(candidates *c)
 {
-    int status = found_make(&c->known, c->index.index, NULL);
+    int status = earlier_list(&c->index);
 
     if (status == CLI_GO)
-        status = candidates_names(c, &c->known);
+        status = candidates_names(c, &c->index.list);
     c->listed = c->all.names;
     return status == CLI_GO ? candidates_sift(c) : status;
 }
@@ -127,6 +128,8 @@ static int candidates_walk(const cli_command *self, candidates *c)
     c->all = made->paths;
     c->inputs.recursive = made->recursive;
     c->inputs.git = made->git;
+    c->inputs.jobs = text_jobs(c->set->jobs);
+    c->inputs.threads = work_threads;
     if (inputs_take(self, &c->inputs, &how, &c->all, 0) != CLI_GO)
         return CLI_ERROR;
     inputs_sort(&c->all);
@@ -138,13 +141,13 @@ static int candidates_walk(const cli_command *self, candidates *c)
 static int candidates_trusted(candidates *c)
 {
     const select_want *want = &c->set->want;
-    int status = CLI_GO;
+    bool all = want->count || want->others;
+    int status = found_make(&c->found, c->index.index, c->row);
 
-    if (want->count || want->others)
-        status = found_make(&c->known, c->index.index, NULL);
+    if (status == CLI_GO && all)
+        status = earlier_list(&c->index);
     if (status == CLI_GO)
-        status = candidates_names(c, want->count || want->others ? &c->known
-                                                               : &c->found);
+        status = candidates_names(c, all ? &c->index.list : &c->found);
     c->listed = c->all.names;
     return status;
 }
@@ -179,7 +182,7 @@ static int candidates_list(candidates *c)
     for (size_t i = 0; i < c->all.count; i++) {
         const char *name = c->all.names[i];
         bool changed = next < c->changed.count
-                    && strcmp(c->changed.names[next], name) == 0;
+                    && c->changed.names[next] == name;
         size_t n = found_next(&c->found, &at, name);
 
         next += changed;
@@ -195,13 +198,11 @@ static int candidates_list(candidates *c)
 int candidates_find(candidates *c, const cli_command *self,
                     const cli_operands *patterns)
 {
-    bool trust = c->set->trust;
-    int status = trust ? CLI_GO : candidates_walk(self, c);
+    int status = candidates_query(c, patterns);
 
     if (status == CLI_GO)
-        status = candidates_query(c, patterns);
-    if (status == CLI_GO && trust)
-        status = candidates_trusted(c);
+        status = c->set->trust ? candidates_trusted(c)
+                               : candidates_walk(self, c);
     return status == CLI_GO ? candidates_list(c) : status;
 }
 
@@ -213,10 +214,6 @@ void candidates_free(candidates *c)
     bytes_free(&c->names);
     free(c->row);
     free(c->found.all);
-    free(c->known.all);
     free(c->tasks);
-    if (c->index.index != NULL)
-        free(c->index.made.paths.names);
-    bly_index_free(c->index.index);
-    free(c->index.stays);
+    earlier_free(&c->index);
 }

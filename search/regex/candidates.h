@@ -13,7 +13,7 @@ typedef struct {
     cli_bytes    names;         /* of files that the index knows             */
     char       **listed;        /* these names, from malloc, or NULL         */
     uint64_t    *row;           /* of documents that may match               */
-    found_list   found, known;  /* these; and all, for --trust               */
+    found_list   found;         /* these, but for files that have changed    */
     search_task *tasks;
     size_t       n;
     bool         unasked;       /* the patterns exclude no document          */

@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The value of -A, -B and -C if the option is absent. */
+#define SEARCH_UNSET UINT64_MAX
+
 #define SEARCH_FLAG(member) CLI_FLAG, offsetof(search_settings, member), false
 
 static const cli_option search_options[] = {
@@ -35,7 +38,7 @@ static const cli_option search_options[] = {
       "Match only whole lines." },
     { 'v', "invert-match", NULL, SEARCH_FLAG(want.invert),
       "Select the lines that do not match. This reads all files." },
-    { 'm', "max-count", "N", CLI_NUMBER, offsetof(search_settings, want.most),
+    { 'm', "max-count", "N", CLI_LINES, offsetof(search_settings, want.most),
       false, "Select at most N lines in each file." },
     { 'l', "files-with-matches", NULL, SEARCH_FLAG(want.files),
       "Print only the names of files with a selected line.",
@@ -62,15 +65,15 @@ static const cli_option search_options[] = {
     { 'Z', "null", NULL, SEARCH_FLAG(want.null),
       "End file names with a NUL byte.",
       .group = CLI_OUTPUT },
-    { 'A', "after-context", "N", CLI_NUMBER,
+    { 'A', "after-context", "N", CLI_LINES,
       offsetof(search_settings, want.after), false,
       "Also print N lines after each selected line.",
       .group = CLI_OUTPUT },
-    { 'B', "before-context", "N", CLI_NUMBER,
+    { 'B', "before-context", "N", CLI_LINES,
       offsetof(search_settings, want.before), false,
       "Also print N lines before each selected line.",
       .group = CLI_OUTPUT },
-    { 'C', "context", "N", CLI_NUMBER, offsetof(search_settings, beside), false,
+    { 'C', "context", "N", CLI_LINES, offsetof(search_settings, beside), false,
       "Also print N lines before and after each selected line.",
       .group = CLI_OUTPUT },
     { 0, "color", "WHEN", CLI_TEXT, offsetof(search_settings, color), false,
@@ -138,7 +141,7 @@ static void search_stats(const search_settings *set, const candidates *from,
     if (!set->trust)
         report_note("files: %s; new or changed: %s",
                     report_count(from->all.count).text,
-                    report_count(from->changed.count).text);
+                    report_count(from->changed.count + c->changed).text);
     report_note("documents: %s; candidates: %s; files read: %s, of them "
                 "without a match: %s; read: %s; lines selected: %s",
                 report_count(stat.documents).text,
@@ -203,28 +206,41 @@ static int search_index(const cli_command *self, candidates *c,
         s.match = match_open(&p->each, &c->set->want.how);
     if (status != CLI_GO || s.match == NULL)
         return CLI_ERROR;
+    if (c->set->want.most == 0 && !c->set->want.others) {
+        match_close(s.match);           /* no line can be selected */
+        return CLI_NONE;
+    }
     status = candidates_find(c, self, &p->each);
     status = status == CLI_GO ? search_files(&s) : CLI_ERROR;
     match_close(s.match);
     return status;
 }
 
+/* Takes the value of -C for -A or -B if that is absent. *apart is set if either
+ * is given: grep then separates lines, even with a value of 0. */
+static void search_beside(uint64_t *lines, uint64_t both, bool *apart)
+{
+    *lines = *lines != SEARCH_UNSET ? *lines : both;
+    *apart |= *lines != SEARCH_UNSET;
+    *lines = *lines != SEARCH_UNSET ? *lines : 0;
+}
+
 static int search_settle(const cli_command *self, search_settings *s)
 {
     select_want *want = &s->want;
 
-    if (want->before == 0)
-        want->before = s->beside;
-    if (want->after == 0)
-        want->after = s->beside;
+    search_beside(&want->before, s->beside, &want->apart);
+    search_beside(&want->after, s->beside, &want->apart);
     if (s->color == NULL || strcmp(s->color, "auto") == 0)
         want->color = report_colors(STDOUT_FILENO);
     else if (strcmp(s->color, "always") == 0)
         want->color = true;
     else if (strcmp(s->color, "never") != 0)
         return options_wrong(self, "--color is always, never or auto");
-    if (want->files || want->others || want->count || want->quiet)
+    if (want->files || want->others || want->count || want->quiet) {
         want->before = want->after = 0;
+        want->apart = false;
+    }
     return CLI_GO;
 }
 
@@ -257,7 +273,9 @@ static int search_run_settled(const cli_command *self, search_settings *s,
 
 static int search_run(const cli_command *self, int argc, char **argv)
 {
-    search_settings s = { .want.most = UINT64_MAX };
+    search_settings s = { .beside = SEARCH_UNSET,
+                          .want = { .most = UINT64_MAX, .before = SEARCH_UNSET,
+                                    .after = SEARCH_UNSET } };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 

@@ -380,6 +380,15 @@ uint64_t *question_ask(question *q, const char *pattern, bool fixed, bool words)
                  : question_regex(q, pattern);
 }
 
+uint64_t *question_all(question *q)
+{
+    uint64_t *row = question_row(q);
+
+    if (row != NULL)
+        memset(row, 0xFF, question_words(q) * sizeof *row);
+    return row;
+}
+
 uint64_t *question_any(const question *q, uint64_t *a, uint64_t *b)
 {
     return question_or(q, a, b);

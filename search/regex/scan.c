@@ -6,6 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Bytes of the blocks where a file is read only to its first match: few at
+ * first, then as many as are read fast, but stay in the cache. */
+enum { SCAN_FIRST = 1 << 14, SCAN_MORE = 1 << 16 };
+
 /* The state of a thread. */
 typedef struct {
     scan         *scan;
@@ -13,6 +17,7 @@ typedef struct {
     text_reader   text;
     select_file   file;
     turns_counts  counts;       /* of the file                               */
+    bool          first;        /* only the first match matters              */
 } scan_thread;
 
 /* Takes the next task, once there is a place for its output. Returns false if
@@ -25,6 +30,26 @@ static bool scan_take(scan *s, size_t *task)
     return true;
 }
 
+/* Sets the size of the next block: that of the index's, or `most` if it is less
+ * and only the first match matters. Compressed files are still read as far as
+ * an index's block, so that damage there is reported. */
+static void scan_block(scan_thread *t, size_t most)
+{
+    const size_t block = (size_t)t->scan->from->index.made.block;
+
+    t->text.block = t->first && !t->text.decoded && most < block ? most : block;
+}
+
+/* Reads the next block. Returns false if there is none. */
+static bool scan_next(scan_thread *t, text_block *block, int *error)
+{
+    if (!text_next(&t->text, block, error))
+        return false;
+    scan_block(t, SCAN_MORE);
+    t->counts.bytes += block->n;
+    return true;
+}
+
 /* Searches all of the file. */
 static int scan_whole(scan_thread *t, int *error)
 {
@@ -32,12 +57,26 @@ static int scan_whole(scan_thread *t, int *error)
     text_block block;
 
     while (status == CLI_GO && !t->file.done && !t->scan->turns.stop
-           && text_next(&t->text, &block, error)) {
-        t->counts.bytes += block.n;
+           && scan_next(t, &block, error)) {
         status = select_block(&t->file, &block);
         turns_drain(&t->scan->turns, t->task, &t->file.out);
     }
     return status;
+}
+
+/* Returns the place behind a part of a file. */
+static uint64_t scan_end(const settings_part *part)
+{
+    return part->offset + part->length;
+}
+
+/* Moves to a part, unless the last block ended in it. */
+static void scan_seek(scan_thread *t, const settings_part *part)
+{
+    uint64_t at = text_at(&t->text);
+
+    if (at < part->offset || at >= scan_end(part))
+        (void)!text_seek(&t->text, part->offset, part->lines, part->binary);
 }
 
 /* Searches the parts of the file that may match and, if lines beside matches
@@ -52,17 +91,17 @@ static int scan_parts(scan_thread *t, const search_task *task, int *error)
            && (part < task->n || t->file.after > 0)) {
         const settings_part *next = part < task->n ? &task->parts[part].part
                                                    : NULL;
-        bool wanted;
 
         if (next != NULL && !select_waits(&t->file))
-            (void)!text_seek(&t->text, next->offset, next->lines, next->binary);
-        if (!text_next(&t->text, &block, error))
+            scan_seek(t, next);
+        if (!scan_next(t, &block, error))
             break;
-        t->counts.bytes += block.n;
-        wanted = next != NULL && block.offset == next->offset;
-        if (wanted || select_waits(&t->file))
+        if ((next != NULL && block.offset + block.n > next->offset)
+            || select_waits(&t->file))
             status = select_block(&t->file, &block);
-        part += wanted;
+        while (part < task->n
+               && block.offset + block.n >= scan_end(&task->parts[part].part))
+            part++;
         turns_drain(&t->scan->turns, t->task, &t->file.out);
     }
     return status;
@@ -73,6 +112,8 @@ static bool scan_open(scan_thread *t, const search_task *task)
 {
     scan *s = t->scan;
     int error = text_open(&t->text, task->name);
+
+    scan_block(t, SCAN_FIRST);
 
     if (error == 0)
         return s->self.st_ino != t->text.about.st_ino
@@ -97,6 +138,7 @@ static int scan_read(scan_thread *t, const search_task *task)
     int error = 0, status;
 
     t->counts.files = 1;
+    t->counts.changed = !task->whole && !parts;
     status = parts ? scan_parts(t, task, &error) : scan_whole(t, &error);
     t->counts.false_files = t->file.selected == 0;
     if (status == CLI_GO && error != 0) {
@@ -141,10 +183,12 @@ static int scan_file(scan_thread *t, const search_task *task)
 static void *scan_loop(void *argument)
 {
     scan *s = argument;
-    scan_thread t = { .scan = s, .file.want = &s->set->want,
-                        .text = { .block = (size_t)s->from->index.made.block,
-                                  .plain = s->from->index.made.plain,
-                                  .text = s->set->want.text, .fd = -1 } };
+    const select_want *want = &s->set->want;
+    scan_thread t = { .scan = s, .file.want = want,
+                        .first = want->files || want->others || want->quiet,
+                        .text = { .plain = s->from->index.made.plain,
+                                  .text = want->text,
+                                  .numbers = select_counts(want), .fd = -1 } };
 
     t.file.match = match_share(s->match);
     if (t.file.match == NULL)

@@ -14,6 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool select_counts(const select_want *want)
+{
+    return want->number || want->json || want->apart;
+}
+
 void select_begin(select_file *f, const char *name)
 {
     f->name = name;
@@ -21,11 +26,6 @@ void select_begin(select_file *f, const char *name)
     f->done = f->refused = f->binary = f->printed = false;
     bytes_free(&f->out);
     bytes_free(&f->tail);
-}
-
-static bool select_beside(const select_want *want)
-{
-    return want->before > 0 || want->after > 0;
 }
 
 bool select_waits(const select_file *f)
@@ -131,7 +131,7 @@ const char *select_break(const select_want *want)
 /* Prints a separator if the lines are not adjacent to those before. */
 static bool select_apart(select_file *f, uint64_t number)
 {
-    bool apart = select_beside(f->want) && !f->want->json && f->printed
+    bool apart = f->want->apart && !f->want->json && f->printed
               && number != f->next;
 
     f->printed = true;
@@ -388,7 +388,7 @@ static int select_look(select_file *f, select_gap *gap,
 int select_block(select_file *f, text_block *block)
 {
     const unsigned char *end = block->bytes + block->n, *at = block->bytes;
-    bool numbers = f->want->number || f->want->json || select_beside(f->want);
+    bool numbers = select_counts(f->want);
     select_gap gap = { at, block->lines + 1 };
     int status = CLI_GO;
 

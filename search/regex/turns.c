@@ -37,8 +37,7 @@ static void turns_print(turns *t, cli_bytes *out)
     size_t n = bytes_waiting(out);
 
     if (n > 0) {
-        if (!t->begun && t->printed && want->before + want->after > 0
-            && !want->json)
+        if (!t->begun && t->printed && want->apart && !want->json)
             output_text(select_break(want));
         output_bytes(out->data + out->from, n);
         t->begun = t->printed = true;
@@ -71,6 +70,7 @@ void turns_hand_in(turns *t, size_t task, cli_bytes *out,
     t->counts.false_files += counts->false_files;
     t->counts.bytes += counts->bytes;
     t->counts.selected += counts->selected;
+    t->counts.changed += counts->changed;
     while ((place = &t->places[t->turn % TURNS_AHEAD])->done) {
         turns_print(t, &place->out);
         place->done = t->begun = false;

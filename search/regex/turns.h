@@ -16,7 +16,10 @@ typedef struct {
 } turns_place;
 
 /* Statistics of the search. */
-typedef struct { uint64_t files, false_files, bytes, selected; } turns_counts;
+typedef struct {
+    uint64_t files, false_files, bytes, selected;
+    uint64_t changed;           /* files that turned out to be               */
+} turns_counts;
 
 typedef struct {
     const select_want *want;

@@ -128,8 +128,8 @@ try search trigrams.blx 'a(b'
 refused 'a pattern that is wrong' "'a\(b' is invalid at byte 3: .*use -F"
 try search trigrams.blx -e 'a' -e 'b)'
 refused 'a wrong pattern of two' "'b\)' is invalid"
-try search -m 0 trigrams.blx a
-refused 'no lines at all' 'at least 1: give one'
+try search -m -1 trigrams.blx a
+refused 'a negative number of lines' 'a number of lines: give one'
 try search t/a a
 refused 'no index' 'index'
 try search none.blx a

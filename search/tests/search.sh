@@ -83,7 +83,8 @@ for length in $(work '3 4 9' 4); do
 done
 for option in '' -n -c -l -L -v -o -i -w -x -a '-m 2' '-A 2' '-B 3' '-C 1' \
     -cv -lv -Lv -nv -no -ni -nw -nx -na -cm2 -vm3 -Zl -Zc -Zn -ioc -wio \
-    '-nA 9' '-nB 9' '-nC 40' '-m 1 -nA 3' '-m 2 -nC 2' '-nv -C 1' '-nw -C 1' \
+    '-m 0' -cm0 -lm0 -Lm0 -qm0 -vm0 '-m 0 -A 1' '-nA 0' '-nB 0' '-nC 0' \
+    '-nA 0 -C 2' '-nC 2 -B 0' '-nC 0 -A 2' '-nA 9' '-nB 9' '-nC 40' '-m 1 -nA 3' '-m 2 -nC 2' '-nv -C 1' '-nw -C 1' \
     '-l -C 1' '-c -A 1' '-m 1 -v -B 2'; do
     for pattern in quick 'text'; do
         # shellcheck disable=SC2086  # none, or one, or two

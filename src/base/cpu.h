@@ -132,6 +132,7 @@ cpu_level cpu_limit(cpu_level most);
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define CPU_X86 1
+#define BLY_INSIDE_ALL                  /* bodies of bloomery/inline.h       */
 #define CPU_TARGET_AVX2   __attribute__((target("avx2,bmi,bmi2,fma,popcnt")))
 #define CPU_TARGET_AVX512 __attribute__((target(                               \
     "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,fma,popcnt")))

@@ -13,6 +13,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/cpu.h"
+
+#if CPU_X86
+#include <immintrin.h>
+#endif
+
 #if XXH_VERSION_NUMBER < 800
 #error "Bloomery needs xxHash 0.8.0: XXH3 had other values before"
 #endif
@@ -49,8 +55,76 @@ static inline uint64_t hash_read64(const uint8_t *p)
 
 /* ---- xxHash ------------------------------------------------------------ */
 
+#if CPU_X86
+/* XXH3 of more than 240 bytes in 256-bit registers, which the header uses only
+ * if all code may. On AMD Zen 3, a page takes 0.3 of the time and 7 MB 0.5 with
+ * gcc 12, 0.5 and 0.6 with clang 14. */
+enum { HASH_SHORT = 240, HASH_STRIPE = 64,
+       HASH_STRIPES = (XXH_SECRET_DEFAULT_SIZE - HASH_STRIPE) / 8,
+       HASH_BLOCK = HASH_STRIPE * HASH_STRIPES,
+       HASH_LAST = XXH_SECRET_DEFAULT_SIZE - HASH_STRIPE };
+
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i hash_load(const void *from)
+{
+    return _mm256_loadu_si256(from);
+}
+
+CPU_TARGET_AVX2 PLATFORM_INLINE void hash_stripe(__m256i sums[2],
+                                                 const uint8_t *in,
+                                                 const uint8_t *secret)
+{
+    for (int i = 0; i < 2; i++) {
+        __m256i data = hash_load(in + 32 * i);
+        __m256i key = _mm256_xor_si256(data, hash_load(secret + 32 * i));
+        __m256i high = _mm256_shuffle_epi32(key, _MM_SHUFFLE(0, 3, 0, 1));
+        __m256i other = _mm256_shuffle_epi32(data, _MM_SHUFFLE(1, 0, 3, 2));
+        sums[i] = _mm256_add_epi64(_mm256_add_epi64(sums[i], other),
+                                   _mm256_mul_epu32(key, high));
+    }
+}
+
+CPU_TARGET_AVX2 PLATFORM_INLINE void hash_scramble(__m256i sums[2],
+                                                   const uint8_t *secret)
+{
+    const __m256i prime = _mm256_set1_epi32((int)XXH_PRIME32_1);
+    for (int i = 0; i < 2; i++) {
+        __m256i x = _mm256_xor_si256(sums[i], _mm256_srli_epi64(sums[i], 47));
+        x = _mm256_xor_si256(x, hash_load(secret + 32 * i));
+        __m256i high = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), prime);
+        sums[i] = _mm256_add_epi64(_mm256_mul_epu32(x, prime),
+                                   _mm256_slli_epi64(high, 32));
+    }
+}
+
+CPU_TARGET_AVX2 static uint64_t hash_xxh3_avx2(const uint8_t *in, size_t n)
+{
+    const uint8_t *secret = XXH3_kSecret, *end = in + n;
+    uint64_t out[] = XXH3_INIT_ACC;
+    __m256i sums[2] = { hash_load(out), hash_load(out + 4) };
+    for (; end - in > HASH_BLOCK; in += HASH_BLOCK) {
+        for (size_t i = 0; i < HASH_STRIPES; i++)
+            hash_stripe(sums, in + HASH_STRIPE * i, secret + 8 * i);
+        hash_scramble(sums, secret + HASH_LAST);
+    }
+    for (const uint8_t *at = secret; end - in > HASH_STRIPE; at += 8) {
+        hash_stripe(sums, in, at);
+        in += HASH_STRIPE;
+    }
+    hash_stripe(sums, end - HASH_STRIPE,
+                secret + HASH_LAST - XXH_SECRET_LASTACC_START);
+    _mm256_storeu_si256((__m256i *)(void *)out, sums[0]);
+    _mm256_storeu_si256((__m256i *)(void *)(out + 4), sums[1]);
+    return XXH3_mergeAccs(out, secret + XXH_SECRET_MERGEACCS_START,
+                          n * XXH_PRIME64_1);
+}
+#endif
+
 uint64_t hash_xxh3(const void *key, size_t length, uint64_t seed)
 {
+#if CPU_X86
+    if (length > HASH_SHORT && seed == 0 && cpu_now() >= CPU_AVX2)
+        return hash_xxh3_avx2(key, length);
+#endif
     return XXH3_64bits_withSeed(key, length, seed);
 }
 

@@ -11,6 +11,7 @@
 #include "base/sizes.h"
 #include "base/task.h"
 #include "bits/eight.h"
+#include "bits/four.h"
 
 enum {
     FINGERPRINT_SHARDS_MAX = 1 << 20, FINGERPRINT_SEGMENT_MAX = 1 << 24,
@@ -134,161 +135,402 @@ bly_status fingerprint_check(const void *image, bool labels)
 
 /* ---- Contains ---------------------------------------------------------- */
 
+/* The forms of a cell's field that have code of their own: any bits; one byte;
+ * two bytes; and up to 9 bits, which are read from the two bytes that end with
+ * their last bit. */
+typedef enum {
+    FINGERPRINT_ANY, FINGERPRINT_BYTE, FINGERPRINT_PAIR, FINGERPRINT_NARROW,
+    FINGERPRINT_FORMS
+} fingerprint_form;
+
+enum { FINGERPRINT_NARROW_BITS = 9 };
+
+static fingerprint_form fingerprint_form_of(const fingerprint_view *v)
+{
+    if (v->label == 0 && (v->cell == 8 || v->cell == 16))
+        return v->cell == 8 ? FINGERPRINT_BYTE : FINGERPRINT_PAIR;
+    return v->field <= FINGERPRINT_NARROW_BITS ? FINGERPRINT_NARROW
+                                               : FINGERPRINT_ANY;
+}
+
+/* Returns the place of the field of a slot in the table that begins `row` bytes
+ * behind v->rows: the field's first byte, its last bit if it is narrow, and
+ * fingerprint_place() for others. */
+PLATFORM_INLINE uint64_t fingerprint_at(const fingerprint_view *v,
+                                        fingerprint_form form, uint64_t row,
+                                        uint64_t slot)
+{
+    if (form == FINGERPRINT_BYTE)
+        return row + slot;
+    if (form == FINGERPRINT_PAIR)
+        return row + 2 * slot;
+    uint64_t bit = 8 * row + slot * v->cell;
+    return form == FINGERPRINT_NARROW ? bit + v->field - 1
+                                      : fingerprint_place(bit, v->field);
+}
+
+/* Reads the field at a place, with other bits above it; a narrow one with
+ * 9 - v->field bits below it. Seeds are in front of the tables. */
+PLATFORM_INLINE uint64_t fingerprint_get(const fingerprint_view *v,
+                                         fingerprint_form form, uint64_t place)
+{
+    if (form == FINGERPRINT_BYTE)
+        return v->rows[place];
+    if (form == FINGERPRINT_PAIR)
+        return image_u16(v->rows + place, 0);
+    if (form == FINGERPRINT_NARROW)
+        return image_u16(v->rows + (place >> 3) - 1, 0) >> (place & 7);
+    return fingerprint_load(v->rows, place);
+}
+
+/* Removes the bits below fields, which are exclusive ors like the fields. */
+PLATFORM_INLINE uint64_t fingerprint_low(const fingerprint_view *v,
+                                         fingerprint_form form, uint64_t read)
+{
+    return form == FINGERPRINT_NARROW
+         ? read >> (FINGERPRINT_NARROW_BITS - v->field) : read;
+}
+
+/* Returns whether the XOR of fields is what a key with this state has, in a
+ * table that is not empty. */
+PLATFORM_INLINE bool fingerprint_same(const fingerprint_view *v,
+                                      fingerprint_form form, uint64_t read,
+                                      uint64_t state)
+{
+    if (form == FINGERPRINT_BYTE)
+        return (uint8_t)(read ^ state) == 0;
+    if (form == FINGERPRINT_PAIR)
+        return (uint16_t)(read ^ state) == 0;
+    return ((read ^ state) & bits_mask(v->bits)) == 0;
+}
+
+/* Looks up a key. `one`: the only shard has the salt v->salt. The fewer
+ * instructions a lookup takes, the more keys the processor sees ahead. */
 PLATFORM_INLINE bool fingerprint_has(const fingerprint_view *v, uint32_t arity,
+                                     fingerprint_form form, bool one,
                                      uint64_t hash)
 {
-    uint64_t state = hash_mix(hash), bit[PEEL_ARITY_MAX];
-    fingerprint_cells(v, arity, state, bit);
-    return fingerprint_match(v, fingerprint_read(v, arity, bit), state);
+    peel_shape shape = v->shape;
+    shape.shards = one ? 1 : shape.shards;
+    uint64_t state = hash_mix(hash), slot[PEEL_ARITY_MAX], read = 0;
+    uint64_t shard = peel_shard(&shape, state), row = shard * v->stride;
+    uint64_t salt = one ? v->salt : peel_salt(v->seeds[shard]);
+    peel_places(&shape, arity, state, salt, slot);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < arity; j++)
+        read ^= fingerprint_get(v, form,
+                                fingerprint_at(v, form, row, slot[j]));
+    return fingerprint_same(v, form, fingerprint_low(v, form, read), state);
 }
 
 bool fingerprint_contains(const void *image, uint64_t hash)
 {
     const fingerprint_view v = fingerprint_look(image);
-    return v.shape.arity == 3 ? fingerprint_has(&v, 3, hash)
-                              : fingerprint_has(&v, 4, hash);
+    if (v.empty)
+        return false;
+    return v.shape.arity == 3
+         ? fingerprint_has(&v, 3, FINGERPRINT_ANY, false, hash)
+         : fingerprint_has(&v, 4, FINGERPRINT_ANY, false, hash);
 }
 
 /* ---- Single keys, by a view ---------------------------------------------- */
 
 static_assert(sizeof(fingerprint_view) <= KIND_VIEW, "a view has its room");
 
-/* The cell at `at` of a row whose cells are `width` whole bytes, 1 or 2. */
-PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *row, uint64_t at,
-                                           uint32_t width)
+static bool fingerprint_none(const void *view, uint64_t hash)
 {
-    return width == 1 ? row[at] : row[2 * at] + (uint64_t)row[2 * at + 1] * 256;
+    (void)view, (void)hash;
+    return false;
 }
 
-/* Looks up a key in whole-word cells with half the instructions, so that the
- * processor sees twice as many keys ahead. */
-PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
-                                           uint32_t arity, uint32_t width,
-                                           uint64_t hash)
-{
-    uint64_t state = hash_mix(hash), at[PEEL_ARITY_MAX];
-    uint64_t shard = peel_shard(&v->shape, state), read = state;
-    const uint8_t *row = v->rows + shard * v->stride;
-    peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]), at);
-    PLATFORM_UNROLL
-    for (uint32_t j = 0; j < arity; j++)
-        read ^= fingerprint_whole(row, at[j], width);
-    return !((read & bits_mask(8 * width)) | v->empty);
-}
+/* Defines a body for each arity and number of shards of a form. */
+#define FINGERPRINT_SINGLE(name, arity, form, one)                             \
+    static bool name(const void *view, uint64_t hash)                          \
+    {                                                                          \
+        return fingerprint_has(view, arity, form, one, hash);                  \
+    }
+#define FINGERPRINT_SINGLES(name, form)                                        \
+    FINGERPRINT_SINGLE(fingerprint_##name##_3, 3, form, false)                 \
+    FINGERPRINT_SINGLE(fingerprint_##name##_3_one, 3, form, true)              \
+    FINGERPRINT_SINGLE(fingerprint_##name##_4, 4, form, false)                 \
+    FINGERPRINT_SINGLE(fingerprint_##name##_4_one, 4, form, true)
+#define FINGERPRINT_TABLE(name)                                                \
+    { { fingerprint_##name##_3, fingerprint_##name##_3_one },                  \
+      { fingerprint_##name##_4, fingerprint_##name##_4_one } }
 
-static bool fingerprint_one_3(const void *view, uint64_t hash)
-{
-    return fingerprint_has(view, 3, hash);
-}
-
-static bool fingerprint_one_4(const void *view, uint64_t hash)
-{
-    return fingerprint_has(view, 4, hash);
-}
-
-static bool fingerprint_one_3_byte(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 3, 1, hash);
-}
-
-static bool fingerprint_one_4_byte(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 4, 1, hash);
-}
-
-static bool fingerprint_one_3_pair(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 3, 2, hash);
-}
-
-static bool fingerprint_one_4_pair(const void *view, uint64_t hash)
-{
-    return fingerprint_has_whole(view, 4, 2, hash);
-}
+FINGERPRINT_SINGLES(any, FINGERPRINT_ANY)
+FINGERPRINT_SINGLES(byte, FINGERPRINT_BYTE)
+FINGERPRINT_SINGLES(pair, FINGERPRINT_PAIR)
+FINGERPRINT_SINGLES(narrow, FINGERPRINT_NARROW)
 
 kind_contains *fingerprint_contains_here(const void **subject, void *view)
 {
-    const fingerprint_view v = fingerprint_look(*subject);
-    bool three = v.shape.arity == 3;
+    static kind_contains *const single[FINGERPRINT_FORMS][2][2] = {
+        [FINGERPRINT_ANY] = FINGERPRINT_TABLE(any),
+        [FINGERPRINT_BYTE] = FINGERPRINT_TABLE(byte),
+        [FINGERPRINT_PAIR] = FINGERPRINT_TABLE(pair),
+        [FINGERPRINT_NARROW] = FINGERPRINT_TABLE(narrow),
+    };
+    const fingerprint_view v = fingerprint_open(*subject);
     memcpy(view, &v, sizeof v);
     *subject = view;
-    if (v.label == 0 && v.cell == 8)
-        return three ? fingerprint_one_3_byte : fingerprint_one_4_byte;
-    if (v.label == 0 && v.cell == 16)
-        return three ? fingerprint_one_3_pair : fingerprint_one_4_pair;
-    return three ? fingerprint_one_3 : fingerprint_one_4;
+    return v.empty ? fingerprint_none
+         : single[fingerprint_form_of(&v)][v.shape.arity == 4]
+                 [v.shape.shards == 1];
 }
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* The largest number of keys to prefetch ahead: three or four lines each. */
-enum { FINGERPRINT_AHEAD = 64 };
-
-/* A key on its way: its cells' places, and where these are counted from. */
-typedef struct {
-    uint64_t place[PEEL_ARITY_MAX];
-    uint64_t fingerprint;
-    const uint8_t *row;
-} fingerprint_key;
-
-/* `width` as in fingerprint_whole(); 0: a cell is any number of bits. */
-PLATFORM_INLINE void fingerprint_prefetch(const fingerprint_view *v,
-                                          uint32_t arity, uint32_t width,
-                                          uint64_t hash, fingerprint_key *key)
+/* Returns whether the table is so near that asking takes longer than waiting;
+ * hashes and answers share the cache with it. */
+PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
 {
-    uint64_t state = hash_mix(hash), bit[PEEL_ARITY_MAX];
-    key->fingerprint = state;
-    if (width > 0) {
-        uint64_t shard = peel_shard(&v->shape, state);
-        key->row = v->rows + shard * v->stride;
-        peel_places(&v->shape, arity, state, peel_salt(v->seeds[shard]),
-                    key->place);
+    return v->shape.shards * v->stride / 3 <= cpu_near() / 4;
+}
+
+/* Keys are prepared four at a time, which computes their places. Fields are
+ * prefetched then, and read `ahead` steps later. */
+enum {
+    FINGERPRINT_FOUR = 4,
+    FINGERPRINT_FOURS = 8               /* groups on their way               */
+};
+
+typedef struct {
+    size_t fours, ahead;
+    bool   near;                        /* nothing is prefetched             */
+} fingerprint_walk;
+
+typedef struct {
+    uint64_t place[PEEL_ARITY_MAX][FINGERPRINT_FOUR];
+    uint64_t state[FINGERPRINT_FOUR];
+} fingerprint_four;
+
+PLATFORM_INLINE void
+fingerprint_prepare(const fingerprint_view *v, uint32_t arity,
+                    fingerprint_form form, const uint64_t *hashes,
+                    fingerprint_four *four)
+{
+    PLATFORM_UNROLL
+    for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
+        uint64_t state = hash_mix(hashes[i]), slot[PEEL_ARITY_MAX];
+        uint64_t shard = peel_shard(&v->shape, state), row = shard * v->stride;
+        uint64_t salt = v->shape.shards == 1 ? v->salt
+                                             : peel_salt(v->seeds[shard]);
+        peel_places(&v->shape, arity, state, salt, slot);
+        four->state[i] = state;
         PLATFORM_UNROLL
         for (uint32_t j = 0; j < arity; j++)
-            platform_prefetch(key->row + width * key->place[j]);
-        return;
+            four->place[j][i] = fingerprint_at(v, form, row, slot[j]);
     }
-    fingerprint_cells(v, arity, state, bit);
+}
+
+/* Returns the first bit of the label behind a field. */
+PLATFORM_INLINE uint64_t fingerprint_behind(const fingerprint_view *v,
+                                            fingerprint_form form,
+                                            uint64_t place)
+{
+    return form == FINGERPRINT_NARROW
+         ? place + 1 : (place >> 6) * 8 + (place & 63) + v->field;
+}
+
+/* Prefetches the lines of four keys; `labels`: to the ends of their cells,
+ * because any of them may hold the label. The line in which a narrow field
+ * begins and does not end is so rare that it is not asked for. */
+PLATFORM_INLINE void
+fingerprint_fetch(const fingerprint_view *v, uint32_t arity,
+                  fingerprint_form form, bool labels,
+                  const fingerprint_four *four)
+{
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
-        key->place[j] = fingerprint_place(bit[j], v->field);
-        platform_prefetch(v->rows + (bit[j] >> 3));
-        platform_prefetch(v->rows + ((bit[j] + v->field - 1) >> 3));
+        PLATFORM_UNROLL
+        for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
+            uint64_t place = four->place[j][i];
+            uint64_t at = form == FINGERPRINT_ANY ? place >> 6
+                        : form == FINGERPRINT_NARROW ? place >> 3 : place;
+            platform_prefetch(v->rows + at);
+            if (labels)
+                platform_prefetch(v->rows + ((fingerprint_behind(v, form, place)
+                                              + v->label - 1) >> 3));
+            else if (form == FINGERPRINT_ANY)
+                platform_prefetch(v->rows + at + 7);
+        }
     }
 }
 
-PLATFORM_INLINE bool fingerprint_answer(const fingerprint_view *v,
-                                        uint32_t arity, uint32_t width,
-                                        const fingerprint_key *key)
+/* Answers for four keys. The labels of those that are there are read unless
+ * `labels` is NULL. */
+PLATFORM_INLINE void
+fingerprint_answer(const fingerprint_view *v, uint32_t arity,
+                   fingerprint_form form, const fingerprint_four *four,
+                   bool *present, uint64_t *labels)
 {
-    uint64_t read = 0;
     PLATFORM_UNROLL
-    for (uint32_t j = 0; j < arity; j++)
-        read ^= width > 0 ? fingerprint_whole(key->row, key->place[j], width)
-                          : fingerprint_load(v->rows, key->place[j]);
-    return fingerprint_match(v, read, key->fingerprint);
+    for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
+        uint64_t read = 0;
+        PLATFORM_UNROLL
+        for (uint32_t j = 0; j < arity; j++)
+            read ^= fingerprint_get(v, form, four->place[j][i]);
+        read = fingerprint_low(v, form, read);
+        present[i] = fingerprint_same(v, form, read, four->state[i]);
+        if (labels != NULL && present[i]) {
+            uint64_t own = four->place[fingerprint_which(v, read)][i];
+            labels[i] = fingerprint_label(v, fingerprint_behind(v, form, own));
+        }
+    }
 }
 
-PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
-                                      uint32_t arity, uint32_t width,
-                                      const uint64_t *hashes, size_t n,
-                                      bool *present)
+PLATFORM_INLINE fingerprint_walk
+fingerprint_walk_of(const fingerprint_view *v, size_t n)
+{
+    size_t keys = cpu_ahead(n, FINGERPRINT_FOURS * FINGERPRINT_FOUR,
+                            v->shape.shards * v->stride);
+    return (fingerprint_walk) {
+        .fours = n / FINGERPRINT_FOUR,
+        .ahead = (keys + FINGERPRINT_FOUR - 1) / FINGERPRINT_FOUR,
+        .near = fingerprint_near(v),
+    };
+}
+
+/* Answers, in step i, for the keys that were prepared `ahead` steps before.
+ * Those of step i may take their place in the ring afterwards. */
+PLATFORM_INLINE void
+fingerprint_step(const fingerprint_view *v, uint32_t arity,
+                 fingerprint_form form, const fingerprint_walk *walk,
+                 const fingerprint_four *ring, size_t i, bool *present,
+                 uint64_t *labels)
+{
+    size_t done = i - walk->ahead, key = done * FINGERPRINT_FOUR;
+    if (i >= walk->ahead)
+        fingerprint_answer(v, arity, form, &ring[done % FINGERPRINT_FOURS],
+                           present + key, labels != NULL ? labels + key : NULL);
+}
+
+PLATFORM_INLINE size_t
+fingerprint_many(const fingerprint_view *view, uint32_t arity,
+                 fingerprint_form form, const uint64_t *hashes, size_t n,
+                 bool *present, uint64_t *labels)
 {
     const fingerprint_view v = *view;
-    fingerprint_key ring[FINGERPRINT_AHEAD];
-    size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD, v.shape.shards * v.stride);
-    for (size_t i = 0; i < ahead; i++)
-        fingerprint_prefetch(&v, arity, width, hashes[i], &ring[i]);
-    for (size_t i = 0; i < n; i++) {
-        present[i] = fingerprint_answer(&v, arity, width,
-                                        &ring[i % FINGERPRINT_AHEAD]);
-        if (i + ahead < n)
-            fingerprint_prefetch(&v, arity, width, hashes[i + ahead],
-                                 &ring[(i + ahead) % FINGERPRINT_AHEAD]);
+    const fingerprint_walk walk = fingerprint_walk_of(&v, n);
+    fingerprint_four ring[FINGERPRINT_FOURS];
+    for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
+        fingerprint_four *four = &ring[i % FINGERPRINT_FOURS];
+        fingerprint_step(&v, arity, form, &walk, ring, i, present, labels);
+        if (i >= walk.fours)
+            continue;
+        fingerprint_prepare(&v, arity, form, hashes + i * FINGERPRINT_FOUR,
+                            four);
+        if (!walk.near)
+            fingerprint_fetch(&v, arity, form, labels != NULL, four);
     }
+    return walk.fours * FINGERPRINT_FOUR;
 }
 
 #if CPU_X86
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i fingerprint_range_avx2(__m256i r,
+                                                               __m256i n)
+{
+    return _mm256_srli_epi64(_mm256_mul_epu32(r, n), 32);
+}
+
+/* Computes the salts of four shards. A seed is read with the seven bytes behind
+ * it: the tables follow. */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_salt_avx2(const fingerprint_view *v, __m256i shard)
+{
+    __m256i seed = _mm256_i64gather_epi64((const long long *)v->seeds, shard,
+                                          1);
+    seed = _mm256_and_si256(seed, four_all(UINT8_MAX));
+    return four_times(_mm256_add_epi64(seed, four_all(1)), HASH_STEP);
+}
+
+/* Computes fingerprint_place(). */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_place_avx2(const fingerprint_view *v, __m256i bit)
+{
+    __m256i first = _mm256_srli_epi64(bit, 3);
+    __m256i last = _mm256_add_epi64(bit, four_all(v->field - 1));
+    __m256i end = _mm256_or_si256(_mm256_srli_epi64(last, 3),
+                                  four_all(FINGERPRINT_LINE - 1));
+    end = _mm256_sub_epi64(end, four_all(7));
+    __m256i at = _mm256_blendv_epi8(first, end, _mm256_cmpgt_epi64(first, end));
+    return _mm256_add_epi64(bit, _mm256_sub_epi64(_mm256_slli_epi64(at, 6),
+                                                  _mm256_slli_epi64(at, 3)));
+}
+
+/* Computes fingerprint_at(). */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_at_avx2(const fingerprint_view *v, fingerprint_form form,
+                    __m256i row, __m256i slot)
+{
+    if (form == FINGERPRINT_BYTE)
+        return _mm256_add_epi64(row, slot);
+    if (form == FINGERPRINT_PAIR)
+        return _mm256_add_epi64(row, _mm256_slli_epi64(slot, 1));
+    __m256i bit = _mm256_add_epi64(_mm256_slli_epi64(row, 3),
+                                   _mm256_mul_epu32(slot, four_all(v->cell)));
+    return form == FINGERPRINT_NARROW
+         ? _mm256_add_epi64(bit, four_all(v->field - 1))
+         : fingerprint_place_avx2(v, bit);
+}
+
+CPU_TARGET_AVX2 PLATFORM_INLINE void
+fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
+                         fingerprint_form form, const uint64_t *hashes,
+                         fingerprint_four *four)
+{
+    __m256i length = four_all(v->shape.segment);
+    __m256i state = four_mix(_mm256_loadu_si256((const __m256i *)hashes));
+    __m256i product = _mm256_mul_epu32(_mm256_srli_epi64(state, 32),
+                                       four_all(v->shape.shards));
+    __m256i shard = _mm256_srli_epi64(product, 32);
+    __m256i first = fingerprint_range_avx2(product, four_all(v->shape.windows));
+    __m256i row = _mm256_setzero_si256(), salt = four_all(v->salt);
+    if (v->shape.shards > 1) {
+        row = four_times(shard, v->stride);
+        salt = fingerprint_salt_avx2(v, shard);
+    }
+    __m256i a = four_times(_mm256_xor_si256(state, salt), PEEL_A);
+    __m256i high = _mm256_srli_epi64(a, 32), low = _mm256_xor_si256(a, high);
+    __m256i b = four_times(low, PEEL_B);
+    const __m256i r[PEEL_ARITY_MAX] = { high, low, _mm256_srli_epi64(b, 32),
+                                        b };
+    __m256i begin = _mm256_mul_epu32(first, length);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < arity; j++) {
+        __m256i slot = _mm256_add_epi64(begin,
+                                        fingerprint_range_avx2(r[j], length));
+        begin = _mm256_add_epi64(begin, length);
+        __m256i at = fingerprint_at_avx2(v, form, row, slot);
+        _mm256_storeu_si256((__m256i *)four->place[j], at);
+    }
+    _mm256_storeu_si256((__m256i *)four->state, state);
+}
+
+/* Cells are prefetched one step later, because vectors are read faster when
+ * they have left for the cache. */
+CPU_TARGET_AVX2 PLATFORM_INLINE size_t
+fingerprint_many_avx2(const fingerprint_view *view, uint32_t arity,
+                      fingerprint_form form, const uint64_t *hashes, size_t n,
+                      bool *present, uint64_t *labels)
+{
+    const fingerprint_view v = *view;
+    const fingerprint_walk walk = fingerprint_walk_of(&v, n);
+    fingerprint_four ring[FINGERPRINT_FOURS];
+    for (size_t i = 0; i < walk.fours + walk.ahead; i++) {
+        fingerprint_step(&v, arity, form, &walk, ring, i, present, labels);
+        if (!walk.near && i > 0 && i <= walk.fours)
+            fingerprint_fetch(&v, arity, form, labels != NULL,
+                              &ring[(i - 1) % FINGERPRINT_FOURS]);
+        if (i < walk.fours)
+            fingerprint_prepare_avx2(&v, arity, form,
+                                     hashes + i * FINGERPRINT_FOUR,
+                                     &ring[i % FINGERPRINT_FOURS]);
+    }
+    return walk.fours * FINGERPRINT_FOUR;
+}
+
 /* Groups of keys are prepared, then their lines asked for, FINGERPRINT_SETTLED
  * groups later, then they are answered, some groups after that. A group
  * is written in vectors and read key by key, which the processor cannot do
@@ -299,6 +541,7 @@ PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
  * That was measured to halve the time for four cells, and to make it steady;
  * but in the cache one group at a time is quicker by a quarter. */
 enum {
+    FINGERPRINT_AHEAD = 64,             /* keys, with three or four lines    */
     FINGERPRINT_LANES = 8,              /* keys of one vector                */
     FINGERPRINT_GROUPS = FINGERPRINT_AHEAD / FINGERPRINT_LANES,
     FINGERPRINT_SETTLED = 2,
@@ -307,16 +550,10 @@ enum {
                      + FINGERPRINT_BLOCK
 };
 
-/* Tables that are far from the processor's own cache; and those so near that
- * asking takes longer than waiting, which hashes and answers share it with. */
+/* Returns whether the table is far from the processor's own cache. */
 PLATFORM_INLINE bool fingerprint_far(const fingerprint_view *v)
 {
     return v->shape.shards * v->stride / 8 > cpu_near();
-}
-
-PLATFORM_INLINE bool fingerprint_near(const fingerprint_view *v)
-{
-    return v->shape.shards * v->stride / 3 <= cpu_near() / 4;
 }
 
 /* Groups whose lines are on their way. */
@@ -560,28 +797,70 @@ fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
 }
 #endif
 
+/* Defines the choice among the bodies of `many`, which looks up as many keys as
+ * fill its groups and returns their number. Labels are in the forms that come
+ * last, and cells are four then. */
+#define FINGERPRINT_BODY(many, form)                                           \
+    case form:                                                                 \
+        return v->shape.arity == 3                                             \
+             ? many(v, 3, form, hashes, n, present, NULL)                      \
+             : many(v, 4, form, hashes, n, present, NULL);
+#define FINGERPRINT_CHOICE(name, many)                                         \
+    name(const fingerprint_view *v, const uint64_t *hashes, size_t n,          \
+         bool *present, uint64_t *labels)                                      \
+    {                                                                          \
+        fingerprint_form form = fingerprint_form_of(v);                        \
+        if (labels != NULL)                                                    \
+            return form == FINGERPRINT_NARROW                                  \
+                 ? many(v, 4, FINGERPRINT_NARROW, hashes, n, present, labels)  \
+                 : many(v, 4, FINGERPRINT_ANY, hashes, n, present, labels);    \
+        switch (form) {                                                        \
+        FINGERPRINT_BODY(many, FINGERPRINT_BYTE)                               \
+        FINGERPRINT_BODY(many, FINGERPRINT_PAIR)                               \
+        FINGERPRINT_BODY(many, FINGERPRINT_NARROW)                             \
+        default:                                                               \
+        FINGERPRINT_BODY(many, FINGERPRINT_ANY)                                \
+        }                                                                      \
+    }
+
+static size_t FINGERPRINT_CHOICE(fingerprint_portable, fingerprint_many)
+#if CPU_X86
+CPU_TARGET_AVX2 static size_t FINGERPRINT_CHOICE(fingerprint_avx2,
+                                                 fingerprint_many_avx2)
+#endif
+
+static size_t fingerprint_fours(const fingerprint_view *v,
+                                const uint64_t *hashes, size_t n,
+                                bool *present, uint64_t *labels)
+{
+#if CPU_X86
+    if (cpu_now() >= CPU_AVX2)
+        return fingerprint_avx2(v, hashes, n, present, labels);
+#endif
+    return fingerprint_portable(v, hashes, n, present, labels);
+}
+
 void fingerprint_contains_many(const void *image, const uint64_t *hashes,
                                size_t n, bool *present)
 {
-    const fingerprint_view v = fingerprint_look(image);
+    const fingerprint_view v = fingerprint_open(image);
     size_t done = 0;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX512)
         done = fingerprint_vectors(&v, hashes, n, present);
-#endif
-    if (done == n)
-        return;
-    hashes += done, present += done, n -= done;
-    bool three = v.shape.arity == 3;
-    if (v.label == 0 && v.cell == 8)
-        three ? fingerprint_many(&v, 3, 1, hashes, n, present)
-              : fingerprint_many(&v, 4, 1, hashes, n, present);
-    else if (v.label == 0 && v.cell == 16)
-        three ? fingerprint_many(&v, 3, 2, hashes, n, present)
-              : fingerprint_many(&v, 4, 2, hashes, n, present);
     else
-        three ? fingerprint_many(&v, 3, 0, hashes, n, present)
-              : fingerprint_many(&v, 4, 0, hashes, n, present);
+#endif
+    if (!v.empty)
+        done = fingerprint_fours(&v, hashes, n, present, NULL);
+    for (; done < n; done++)
+        present[done] = fingerprint_contains(image, hashes[done]);
+}
+
+size_t fingerprint_get_many(const void *image, const uint64_t *hashes, size_t n,
+                            bool *found, uint64_t *labels)
+{
+    const fingerprint_view v = fingerprint_open(image);
+    return v.empty ? 0 : fingerprint_fours(&v, hashes, n, found, labels);
 }
 
 /* ---- Build ------------------------------------------------------------- */
@@ -699,7 +978,7 @@ void fingerprint_stat(bly_info_t *out, const void *image)
 
 void fingerprint_inline(void *view, const void *image)
 {
-    const fingerprint_view v = fingerprint_look(image);
+    const fingerprint_view v = fingerprint_open(image);
     bly_inline_fuse *out = view;
     out->seeds = v.seeds;
     out->tables = v.rows;
@@ -710,4 +989,6 @@ void fingerprint_inline(void *view, const void *image)
     out->arity = v.shape.arity;
     out->bits = v.bits;
     out->empty = v.empty;
+    out->salt = v.shape.shards == 1 ? v.salt : 0;
+    out->bytes = v.shape.arity == 3 && v.cell == 8 && !v.empty;
 }

@@ -42,6 +42,7 @@ enum {
     FINGERPRINT_BITS_MAX = 32, FINGERPRINT_LABEL_MAX = 64,
     FINGERPRINT_LABEL_ARITY = 4,
     FINGERPRINT_LINE = 64,
+    FINGERPRINT_HALF = 32,              /* bits of a label read at a time    */
     FINGERPRINT_WHICH_BITS = 2          /* that name a key's own slot        */
 };
 
@@ -70,6 +71,7 @@ typedef struct {
     const uint8_t *seeds, *rows;
     peel_shape shape;
     uint64_t stride;                    /* bytes of a shard's table          */
+    uint64_t salt;                      /* of the first shard, where opened  */
     uint32_t bits, field, cell, label;  /* f, and bits of each               */
     bool     empty;                     /* no keys at all                    */
 } fingerprint_view;
@@ -107,6 +109,14 @@ PLATFORM_INLINE fingerprint_view fingerprint_look(const void *image)
     v.field = fingerprint_field(v.bits, v.label);
     v.cell = v.field + v.label;
     v.rows = v.seeds + fingerprint_round(v.shape.shards);
+    return v;
+}
+
+/* Reads the fields and the salt of an image that `check` has accepted. */
+PLATFORM_INLINE fingerprint_view fingerprint_open(const void *image)
+{
+    fingerprint_view v = fingerprint_look(image);
+    v.salt = peel_salt(v.seeds[0]);
     return v;
 }
 
@@ -161,10 +171,36 @@ PLATFORM_INLINE bool fingerprint_match(const fingerprint_view *v, uint64_t read,
     return !(((read ^ fingerprint) & bits_mask(v->bits)) | v->empty);
 }
 
+/* Returns which of a key's cells is its own, as its fields say. */
+PLATFORM_INLINE uint64_t fingerprint_which(const fingerprint_view *v,
+                                           uint64_t read)
+{
+    return read >> v->bits & bits_mask(FINGERPRINT_WHICH_BITS);
+}
+
+/* Returns the label that begins at `bit`, from its lower and its upper half. */
+PLATFORM_INLINE uint64_t fingerprint_label(const fingerprint_view *v,
+                                           uint64_t bit)
+{
+    uint32_t low = v->label < FINGERPRINT_HALF ? v->label : FINGERPRINT_HALF;
+    uint32_t high = v->label - low;
+    uint64_t label = fingerprint_load(v->rows, fingerprint_place(bit, low))
+                   & bits_mask(low);
+    if (high > 0)
+        label |= (fingerprint_load(v->rows, fingerprint_place(bit + low, high))
+                  & bits_mask(high)) << low;
+    return label;
+}
+
 bool fingerprint_contains(const void *image, uint64_t hash);
 kind_contains *fingerprint_contains_here(const void **subject, void *view);
 void fingerprint_contains_many(const void *image, const uint64_t *hashes,
                                size_t n, bool *present);
+
+/* Looks up as many keys and their labels as fill groups; returns their number.
+ */
+size_t fingerprint_get_many(const void *image, const uint64_t *hashes, size_t n,
+                            bool *found, uint64_t *labels);
 
 /* All but the labels, which are 0 then. BLY_EFULL. */
 bly_status fingerprint_build(void *image, const kind_keys *keys,

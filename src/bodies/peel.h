@@ -99,10 +99,10 @@ PLATFORM_INLINE void peel_places(const peel_shape *shape, uint32_t arity,
     uint32_t length = shape->segment;
     uint64_t first = peel_range(rest, shape->windows) * length;
     uint64_t a = (state ^ salt) * PEEL_A;
-    a ^= a >> 32;
-    uint64_t b = a * PEEL_B;
-    at[0] = first + peel_range((uint32_t)(a >> 32), length);
-    at[1] = first + length + peel_range((uint32_t)a, length);
+    uint64_t high = a >> 32, low = a ^ high;    /* low >> 32 is high */
+    uint64_t b = low * PEEL_B;
+    at[0] = first + peel_range((uint32_t)high, length);
+    at[1] = first + length + peel_range((uint32_t)low, length);
     at[2] = first + 2 * (uint64_t)length + peel_range((uint32_t)(b >> 32),
                                                       length);
     if (arity == 4)

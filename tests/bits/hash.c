@@ -9,6 +9,7 @@
  */
 #include "test.h"
 
+#include "base/cpu.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 
@@ -263,6 +264,25 @@ static void test_xxhash(void **state)
                          xxhash[i].xxh64);
         assert_int_equal(hash_xxh3(buffer, xxhash[i].length, seed),
                          xxhash[i].xxh3);
+    }
+}
+
+/* The vector code for long bytes equals the header's, around the ends of its
+ * stripes and blocks. */
+static void test_xxh3_at_every_level(void **state)
+{
+    (void)state;
+    enum { MOST = 3 * 1024 + 130 };
+    uint8_t bytes[MOST + 8];
+    const cpu_level has = cpu_limit(CPU_LEVELS - 1);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)test_random(3, i);
+    for (size_t length = 0; length <= MOST; length++) {
+        const uint8_t *at = bytes + length % 8;
+        cpu_limit(CPU_PORTABLE);
+        uint64_t wanted = hash_xxh3(at, length, 0);
+        cpu_limit(has);
+        assert_int_equal(hash_xxh3(at, length, 0), wanted);
     }
 }
 
@@ -945,6 +965,7 @@ int main(void)
         cmocka_unit_test(test_murmur3_32),
         cmocka_unit_test(test_verification_words),
         cmocka_unit_test(test_xxhash),
+        cmocka_unit_test(test_xxh3_at_every_level),
         cmocka_unit_test(test_xxh64_of_integers),
         cmocka_unit_test(test_xxhash_file),
         cmocka_unit_test(test_fnv_file),

@@ -25,12 +25,14 @@ if [ "$(cat status)" = 2 ]; then      # built without BLY_DECOMPRESS
 fi
 
 # ---- compressed: every format, every way in ---------------------------------
-# format NAME COMMAND...: the checks for what COMMAND writes to stdout.
+# format NAME COMMAND...: the checks for what COMMAND writes to stdout, which is
+# compressed by NAME.
 format() {
     format=$1
     shift
+    title=$1
     if ! command -v "$1" >/dev/null; then
-        skip "$format" "there is no $1"
+        skip "$title" "there is no $1"
         return
     fi
     "$@" <keys >one
@@ -38,91 +40,118 @@ format() {
     "$@" </dev/null >zero
     cat one zero two >members
     try query k.bly one
-    check "$format: query prints the lines" cmp -s out keys
+    check "$title: query prints the lines" cmp -s out keys
     for file in one members; do
         wanted=$n
         cp keys plain
         [ $file = one ] || cp both plain
         try query -c k.bly $file
-        out_is "$format: query $file" 0 "$wanted\n"
+        out_is "$title: query $file" 0 "$wanted\n"
         try query -c k.bly <$file
-        out_is "$format: query, stdin is a file, $file" 0 "$wanted\n"
+        out_is "$title: query, stdin is a file, $file" 0 "$wanted\n"
         # shellcheck disable=SC2002  # a pipe is what is tested
         cat $file | try query -c k.bly
-        out_is "$format: query, a pipe, $file" 0 "$wanted\n"
+        out_is "$title: query, a pipe, $file" 0 "$wanted\n"
         # shellcheck disable=SC2002
         cat $file | dd bs=7 2>/dev/null | try query -c k.bly
-        out_is "$format: query, some bytes at a time, $file" 0 "$wanted\n"
+        out_is "$title: query, some bytes at a time, $file" 0 "$wanted\n"
         for way in '' '--approximate -p 1e-9'; do
             # shellcheck disable=SC2086  # options or none
             try dedup $way $file
-            check "$format: dedup $way $file" cmp -s out plain
+            check "$title: dedup $way $file" cmp -s out plain
         done
         try dedup <$file
-        check "$format: dedup, stdin is a file, $file" cmp -s out plain
+        check "$title: dedup, stdin is a file, $file" cmp -s out plain
         # shellcheck disable=SC2002
         cat $file | try dedup
-        check "$format: dedup, a pipe, $file" cmp -s out plain
+        check "$title: dedup, a pipe, $file" cmp -s out plain
     done
     try build -p 1e-9 -o of.bly one
-    silent "$format: build counts its keys"
+    silent "$title: build counts its keys"
     try build -p 1e-9 -o in.bly <one
-    silent "$format: build counts those of stdin"
-    check "$format: the filter is that of the keys" cmp -s k.bly of.bly
-    check "$format: and that of stdin too" cmp -s k.bly in.bly
+    silent "$title: build counts those of stdin"
+    check "$title: the filter is that of the keys" cmp -s k.bly of.bly
+    check "$title: and that of stdin too" cmp -s k.bly in.bly
     # shellcheck disable=SC2002
     cat one | try build -p 1e-9 -o no.bly
-    refused "$format: keys of a pipe are not counted" 'give their maximum .* -n'
+    refused "$title: keys of a pipe are not counted" 'give their maximum .* -n'
     try build -k fuse -o fuse.bly one
-    silent "$format: build of a kind that is built at once"
+    silent "$title: build of a kind that is built at once"
     try build -p 1e-9 -n "$total" -o both.bly two
     try add both.bly one
-    silent "$format: add"
+    silent "$title: add"
     try query -c both.bly both
-    out_is "$format: what was added is there" 0 "$total\n"
+    out_is "$title: what was added is there" 0 "$total\n"
     size=$(wc -c <one)
     for cut in 3 $((size / 2)) $((size - 1)); do
         head -c "$cut" one >short
         [ "$cut" -ge 10 ] || [ "$format" = gzip ] || continue
-        keeps "$format: build of $cut bytes" "'short' is damaged: .* cut short: " \
+        keeps "$title: build of $cut bytes" "'short' is damaged: .* cut short: " \
             of.bly build -o of.bly short
         try query -c k.bly short
-        status_is "$format: query of $cut bytes" 2
-        check "$format: and it names the file" grep -q "'short' is damaged" err
+        status_is "$title: query of $cut bytes" 2
+        check "$title: and it names the file" grep -q "'short' is damaged" err
         # shellcheck disable=SC2002
-        cat short | keeps "$format: build, a pipe of $cut bytes" \
+        cat short | keeps "$title: build, a pipe of $cut bytes" \
             'standard input is damaged' of.bly build -n 1M -o of.bly
     done
     cp one bad
     printf 'XXXXXXXXXXXXXXXX' |
         dd of=bad bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
     # bzip2 prints damaged text before it reports the damage.
-    keeps "$format: damaged in the middle" "'bad' is (damaged:|not text)" of.bly \
+    keeps "$title: damaged in the middle" "'bad' is (damaged:|not text)" of.bly \
         build -o of.bly bad
     { cat one; echo garbage; } >bad
-    keeps "$format: garbage behind the end" \
+    keeps "$title: garbage behind the end" \
         "'bad' is damaged: the data compressed by $format is followed" of.bly \
         build -o of.bly bad
     { cat one; head -c 1000 /dev/zero; } >padded
     try query -c k.bly padded
-    out_is "$format: zeros behind the end are none" 0 "$n\n"
+    out_is "$title: zeros behind the end are none" 0 "$n\n"
     try dedup bad
-    refused "$format: dedup prints nothing of what is damaged" damaged
+    status_is "$title: dedup of what is damaged" 2
+    check "$title: dedup says so" grep -q "'bad' is damaged" err
+    size=$(wc -c <out)
+    head -c "$size" keys >plain
+    check "$title: dedup prints lines before the damage" cmp -s out plain
+    try dedup -c one
+    check "$title: dedup -c reads once" [ "$(wc -l <out)" = "$n" ]
     try query -q k.bly one none
-    silent "$format: query -q stops early"
+    silent "$title: query -q stops early"
     try query --no-decompress k.bly one
-    refused "$format: --no-decompress leaves no text" "'one' is not text"
+    refused "$title: --no-decompress leaves no text" "'one' is not text"
     try dedup --no-decompress --text one
     cp out bytes
     try dedup --no-decompress --text bytes
-    check "$format: and --text takes its bytes" cmp -s out bytes
-    check "$format: which are few" [ "$(wc -c <out)" -le $((size + 1)) ]
+    check "$title: and --text takes its bytes" cmp -s out bytes
+    check "$title: which are few" [ "$(wc -c <out)" -le $((size + 1)) ]
 }
 format gzip gzip -c
 format zstd zstd -qc
 format xz xz -0c
 format bzip2 bzip2 -c
 format lz4 lz4 -qc
+# Their members state their sizes, and are decompressed by several threads.
+format gzip bgzip -c
+format 'zstd or lz4' pzstd -qcp 2
+
+# A member of bgzip may be followed by one of gzip, which states no size. Its
+# size may be wrong.
+if command -v bgzip >/dev/null; then
+    { bgzip -c keys; gzip -c none; bgzip -c keys; } >mixed
+    cat keys none keys | gzip -c >like
+    try query k.bly mixed
+    cp out plain
+    try query k.bly like
+    check 'members with and without sizes' cmp -s out plain
+    bgzip -c keys >wrong
+    printf '\000\100' | dd of=wrong bs=1 seek=16 conv=notrunc 2>/dev/null
+    keeps 'a wrong size' "'wrong' is damaged" of.bly build -o of.bly wrong
+    try query -q k.bly mixed
+    silent 'query -q of them stops early'
+else
+    skip 'members with and without sizes' 'there is no bgzip'
+fi
 
 # Skippable frames may begin a file of either format.
 for format in zstd lz4; do

@@ -4,6 +4,7 @@
 #include "forged.h"
 #include "fingerprints.h"
 
+#include "base/cpu.h"
 #include "verbs/registry.h"
 
 enum { N = 3000 };
@@ -14,11 +15,11 @@ static uint64_t bloomier_label(uint64_t i, unsigned bits)
     return test_random(77, i) >> (64 - bits);
 }
 
-static bly_filter *bloomier_of(unsigned bits, const uint64_t *hashes,
-                               uint64_t n)
+static bly_filter *bloomier_at(double rate, unsigned bits,
+                               const uint64_t *hashes, uint64_t n)
 {
     char kind[64];
-    bly_spec spec = { .rate = 0.01 };
+    bly_spec spec = { .rate = rate };
     bly_filter *filter = NULL;
     uint64_t *labels = malloc((n + 1) * sizeof *labels);
     assert_non_null(labels);
@@ -31,6 +32,12 @@ static bly_filter *bloomier_of(unsigned bits, const uint64_t *hashes,
                   BLY_OK);
     free(labels);
     return filter;
+}
+
+static bly_filter *bloomier_of(unsigned bits, const uint64_t *hashes,
+                               uint64_t n)
+{
+    return bloomier_at(0.01, bits, hashes, n);
 }
 
 static void bloomier_has(const bly_filter *filter, uint64_t hash,
@@ -241,6 +248,50 @@ static void test_hostile_payload(void **state)
     free(hashes);
 }
 
+/* Compares a batch of members and strangers with single lookups, at every
+ * vector level. */
+static void bloomier_same_labels(const bly_filter *filter,
+                                 const uint64_t *hashes)
+{
+    enum { ASKED = 2 * N + 3 };
+    static uint64_t asked[ASKED], labels[ASKED];
+    static bool found[ASKED], present[ASKED];
+    for (uint64_t i = 0; i < ASKED; i++)
+        asked[i] = i % 2 == 0 ? hashes[i / 2] : test_random(98, i);
+    for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
+        if (cpu_limit(level) != level)
+            continue;
+        bly_get_hashes(filter, asked, ASKED, found, labels);
+        bly_contains_hashes(filter, asked, ASKED, present);
+        for (uint64_t i = 0; i < ASKED; i++) {
+            uint64_t label = 0;
+            assert_int_equal(found[i], bly_get_hash(filter, asked[i], &label));
+            assert_int_equal(present[i], found[i]);
+            assert_true(found[i] ? labels[i] == label : i % 2 == 1);
+        }
+    }
+    cpu_limit(CPU_LEVELS);
+}
+
+/* Fields that are narrow and others, in tables near and far. */
+static void test_batches(void **state)
+{
+    (void)state;
+    static const struct { double rate; unsigned bits; uint64_t n; } rows[] = {
+        { 0.01, 1, 2 * N }, { 0.01, 8, 2 * N }, { 0.01, 64, 2 * N },
+        { 1e-6, 1, 2 * N }, { 1e-6, 8, 2 * N }, { 1e-6, 64, 2 * N },
+        { 0.5, 5, 2 * N }, { 0.01, 32, 1100000 }, { 1e-6, 64, 1100000 },
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        uint64_t *hashes = fingerprint_keys(6, rows[r].n, 1, 0);
+        bly_filter *filter = bloomier_at(rows[r].rate, rows[r].bits, hashes,
+                                         rows[r].n);
+        bloomier_same_labels(filter, hashes);
+        bly_free(filter);
+        free(hashes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_bad_labels),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_hostile_payload),
+        cmocka_unit_test(test_batches),
     };
     return cmocka_run_group_tests_name("bloomier", tests, NULL, NULL);
 }

@@ -473,15 +473,15 @@ static void test_growth(void **state)
 enum { MANY = 777 };
 
 /* Batches equal single verbs, at every width and vector level. */
-static void run_width(const char *kind, uint64_t capacity)
+static void run_width(const char *kind, uint64_t planned, uint64_t capacity)
 {
     uint64_t hashes[2 * MANY], counts[MANY];
     bool present[2 * MANY];
     bly_status each[MANY];
     for (uint64_t i = 0; i < 2 * MANY; i++)
         hashes[i] = test_random(11, i % 700 < 20 ? i % 4 : i);
-    bly_filter *one = make(kind, MANY), *all = make(kind, MANY);
-    if (capacity > MANY) {
+    bly_filter *one = make(kind, planned), *all = make(kind, planned);
+    if (capacity > planned) {
         assert_status(bly_resize(one, capacity), BLY_OK);
         assert_status(bly_resize(all, capacity), BLY_OK);
     }
@@ -515,9 +515,25 @@ static void test_every_width(void **state)
                 char kind[48];
                 snprintf(kind, sizeof kind, "cuckoo:f=%u,sorted=%s", f,
                          sorted ? "yes" : "no");
-                run_width(kind, MANY);
-                run_width(kind, 3 * MANY);
+                run_width(kind, MANY, MANY);
+                run_width(kind, MANY, 3 * MANY);
             }
+    cpu_limit(CPU_AVX512);
+}
+
+/* Tables outside the core's own cache, where batches prefetch. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { LARGE = 4000000 };
+    static const char *const kinds[] = {
+        "cuckoo:f=8", "cuckoo:f=12", "cuckoo:f=13", "cuckoo:f=12,sorted=yes",
+        "cuckoo:f=20",
+    };
+    for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            if (cpu_limit(level) == level)
+                run_width(kinds[k], LARGE, LARGE);
     cpu_limit(CPU_AVX512);
 }
 
@@ -595,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_every_width),
+        cmocka_unit_test(test_large),
         cmocka_unit_test(test_every_width_grown),
         cmocka_unit_test(test_hostile_payloads),
     };

@@ -1,9 +1,10 @@
 /* dleft.c - tests specific to kind `dleft`: the place of a key, bit by bit; one
- * cell per fingerprint; loads, fullness, saturation and doubling; hostile
- * payloads.
+ * cell per fingerprint; loads, fullness, saturation and doubling; levels of
+ * vector instructions; hostile payloads.
  */
 #include "forged.h"
 
+#include "base/cpu.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 #include "image/image.h"
@@ -386,6 +387,58 @@ static void try_verbs(bly_filter *filter, uint64_t stream)
     assert_true(stat.fill <= 1 && stat.rate <= 1);
 }
 
+/* Answers and bytes after a batch of each verb, and single lookups. */
+enum { ANSWERS = 900 };
+typedef struct {
+    bool present[ANSWERS], single[ANSWERS];
+    uint64_t counts[ANSWERS];
+    bly_status each[ANSWERS];
+} answers;
+
+static bly_filter *answers_of(answers *out, const char *kind, double rate,
+                              const uint64_t *hashes)
+{
+    bly_filter *filter = dleft_new(kind, ANSWERS, rate);
+    memset(out, 0, sizeof *out);
+    for (size_t twice = 0; twice < 2; twice++)
+        assert_true(bly_add_hashes(filter, hashes, ANSWERS / 2, NULL, NULL)
+                    >= 0);
+    bly_contains_hashes(filter, hashes, ANSWERS, out->present);
+    bly_count_hashes(filter, hashes, ANSWERS, out->counts);
+    for (size_t i = 0; i < ANSWERS; i++)
+        out->single[i] = bly_contains_hash(filter, hashes[i]);
+    bly_remove_hashes(filter, hashes + ANSWERS / 4, ANSWERS / 2, out->each);
+    return filter;
+}
+
+/* Buckets of all sizes, with each level of vector instructions. */
+static void test_processors(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "dleft", "dleft:bits=8" };
+    uint64_t hashes[ANSWERS];
+    answers expected, got;
+    for (uint64_t i = 0; i < ANSWERS; i++)
+        hashes[i] = test_random(5, i);
+    for (double rate = 0.9; rate > 1e-15; rate /= 2)
+        for (size_t k = 0; k < 2; k++) {
+            cpu_limit(CPU_PORTABLE);
+            bly_filter *plain = answers_of(&expected, kinds[k], rate, hashes);
+            for (cpu_level level = CPU_BASELINE; level < CPU_LEVELS; level++) {
+                if (cpu_limit(level) != level)
+                    continue;
+                bly_filter *filter = answers_of(&got, kinds[k], rate, hashes);
+                assert_memory_equal(&got, &expected, sizeof got);
+                size_t bytes;
+                const void *image = bly_image(plain, &bytes);
+                assert_memory_equal(bly_image(filter, NULL), image, bytes);
+                bly_free(filter);
+            }
+            bly_free(plain);
+        }
+    cpu_limit(CPU_LEVELS);
+}
+
 /* Random bytes, or all ones, then doubled. */
 static void test_any_payload(void **state)
 {
@@ -418,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_sticking),
         cmocka_unit_test(test_doubling),
         cmocka_unit_test(test_sizes_that_are_refused),
+        cmocka_unit_test(test_processors),
         cmocka_unit_test(test_any_payload),
     };
     return cmocka_run_group_tests_name("dleft", tests, NULL, NULL);

@@ -199,15 +199,18 @@ static void fuse_same_answers(bly_filter *built, const uint64_t *hashes,
 }
 
 /* Cells of every width in tables in the near cache; and of whole bytes and
- * others in larger tables. */
+ * others in larger tables, of one shard and of two. */
 static void test_widths(void **state)
 {
     (void)state;
-    static const size_t far[] = { 31, 32 };
-    for (unsigned i = 0; i < 2 * (32 + 2); i++) {
+    static const struct { size_t bits, n; } far[] = {
+        { 31, 950000 }, { 32, 950000 }, { 16, 950000 },
+        { 7, 1500000 }, { 8, 1500000 }, { 16, 1500000 },
+    };
+    for (unsigned i = 0; i < 2 * (32 + sizeof far / sizeof *far); i++) {
         char kind[40];
-        size_t bits = i / 2 < 32 ? i / 2 + 1 : far[i / 2 - 32];
-        size_t n = i / 2 < 32 ? 2000 : 950000;
+        size_t bits = i / 2 < 32 ? i / 2 + 1 : far[i / 2 - 32].bits;
+        size_t n = i / 2 < 32 ? 2000 : far[i / 2 - 32].n;
         snprintf(kind, sizeof kind, "%s,bits=%zu", fuse_arities[i % 2], bits);
         uint64_t *hashes = fingerprint_keys(4, n, 1, 0);
         bly_filter *filter = NULL;

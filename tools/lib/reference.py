@@ -2,6 +2,7 @@
 
 `run` runs a program of the build with arguments, and returns its output.
 """
+import glob
 import math
 import os
 import re
@@ -141,5 +142,66 @@ def rates(_):
     return "".join(table)
 
 
+# The slots whose functions choose a body by the processor, and the functions
+# of parts that several kinds share, by what they end in.
+JOBS = {"contains_here": "key by key", "contains_many": "batches",
+        "pass_here": "batches", "vectors": "batches", "get_many": "labels",
+        "add_many": "adds", "add_each": "adds"}
+LEVELS = ["avx512", "avx2", "vector4", "neon"]
+ORDER = [job + only for job in dict.fromkeys(JOBS.values())
+         for only in ("", " (NEON)")]
+
+
+def choosers(text):
+    """Yields the job and the levels of each function that chooses a body."""
+    for name, body in re.findall(r"(?ms)^[a-z][^\n;]*?\b([a-z]\w*)\([^;{}]*\)\n"
+                                 r"\{\n(.*?)^\}", text):
+        levels = set(re.findall(r"\b[a-z]\w*_(avx512|avx2|neon)\b", body))
+        if "CPU_VECTOR4" in body:
+            levels.add("vector4")
+        for end, job in JOBS.items():
+            if levels and name.endswith("_" + end):
+                yield job, levels
+
+
+def bodies(run):
+    """Returns the table of kinds with vector instructions, from the functions
+    that choose among them."""
+    found = {}
+    for path in sorted(glob.glob("src/kinds/**/*.c", recursive=True)
+                       + glob.glob("src/bodies/*.c")):
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"(?s)/\*.*?\*/", "", file.read())
+        for job, levels in choosers(text):
+            for kind in kinds_of(path):
+                for level in levels:
+                    found.setdefault(kind, {}).setdefault(level, []).append(job)
+    rows = ["| kind | AVX-512 | AVX2 | SSE2, NEON, WebAssembly |",
+            "|---|---|---|---|"]
+    for kind, jobs in found.items():
+        jobs["vector4"] = jobs.get("vector4", []) + [
+            job + " (NEON)" for job in jobs.get("neon", [])]
+        cells = [", ".join(sorted(set(jobs.get(level, [])), key=ORDER.index))
+                 for level in LEVELS[:3]]
+        rows.append("| " + " | ".join([f"`{kind}`"] + cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def kinds_of(path):
+    """Returns the kinds that a file belongs to: those that include its header,
+    if it is a part of several."""
+    if path.startswith("src/kinds/"):
+        return [os.path.basename(os.path.dirname(path))
+                if path.count("/") == 4
+                else os.path.basename(path)[:-2]]
+    header = path[len("src/"):-2] + ".h"
+    found = []
+    for kind in sorted(glob.glob("src/kinds/*/*.c")):
+        with open(kind, encoding="utf-8") as file:
+            if f'"{header}"' in file.read():
+                found.append(os.path.basename(kind)[:-2])
+    return found
+
+
 PARTS = {"commands": commands, "options": options, "statuses": statuses,
-         "functions": functions, "rates": rates}
+         "functions": functions, "rates": rates, "bodies": bodies}

@@ -1,9 +1,10 @@
 /* exact.c - `bloomery dedup`: loses no line and repeats none.
  *
- * A pipe is read once, and each new line is printed at once (stream.c). Files
- * are read in several passes, as described here, if that is faster and takes
- * less memory. So are inputs whose lines are counted, since counts are known
- * only at the end.
+ * A pipe is read once, and each new line is printed at once (stream.c). So are
+ * compressed files: decompressing them twice would take longer than all the
+ * rest. Other files are read in several passes, as described here, which is
+ * faster and takes less memory. So are inputs whose lines are counted, since
+ * counts are known only at the end.
  *
  * Most lines of most inputs occur once, and such a line needs no place in
  * memory. The input is therefore read more than once:
@@ -26,12 +27,12 @@
  * memory with the table or the parts. If they are too small for the input they
  * fill up, more keys are compared, and the output is the same.
  *
- * A pipe whose lines are counted cannot be read twice. Its lines are held in a
- * table that counts, and printed at the end. When they no longer fit in memory,
- * the lines of the table are written to a temporary file, each as often as it
- * occurred, and the rest of the input is appended. That file has the same
- * output as the pipe, and pass 1 continues with it. If keys are only derived
- * from lines, all lines go to the file.
+ * Nor is a pipe or a compressed file read twice if its lines are counted. They
+ * are held in a table that counts, and printed at the end. When they no longer
+ * fit in memory, the lines of the table are written to a temporary file, each
+ * as often as it occurred, and the rest of the input is appended. That file has
+ * the same output as the input, and pass 1 continues with it. If keys are only
+ * derived from lines, all lines go to the file.
  *
  * Files must not change until the end, but may grow. All passes read what the
  * files held at first; their sizes and times are compared, and the lines
@@ -759,7 +760,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     headers_alike(&job.lines);
     status = measure_input(&job.lines, &job.total);
     if (status != CLI_ERROR) {
-        bool twice = status == CLI_OK;
+        bool twice = status == CLI_OK && job.total > 0;
 
         progress_open("dedup", want->progress);
         status = !twice && !exact_counts(want)

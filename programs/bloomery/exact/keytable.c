@@ -202,13 +202,17 @@ static void keytable_move(dedup_table *t)
     }
 }
 
+/* Keys come from their bytes, so the old slots are only room: the table never
+ * has both. */
 static keytable_answer keytable_new_slots(dedup_table *t, uint64_t room)
 {
-    uint64_t *slots = keytable_slots(room);
+    uint64_t *slots = hugepages_grow(t->slots,
+                                     (size_t)t->room * sizeof *slots,
+                                     (size_t)room * sizeof *slots);
 
     if (slots == NULL)
         return TABLE_NO_MEMORY;
-    keytable_free_slots(t);
+    memset(slots, 0, (size_t)room * sizeof *slots);
     t->slots = slots;
     t->room = room;
     keytable_move(t);
@@ -276,7 +280,7 @@ static bool keytable_reserve(dedup_table *t, uint64_t keys, size_t bytes)
 }
 
 /* Returns the number of keys to make room for: those of the chunk, or twice as
- * many on growth, as long as the slots take at most a quarter of the memory.
+ * many on growth, as long as the slots take at most a sixteenth of the memory.
  * Growing rarely is faster. */
 static uint64_t keytable_keys_for(const dedup_table *t, uint64_t memory,
                                   size_t n)
@@ -284,7 +288,7 @@ static uint64_t keytable_keys_for(const dedup_table *t, uint64_t memory,
     uint64_t keys = t->keys + n;
 
     return keytable_room_for(t, keys) > t->room
-        && keytable_room_for(t, 2 * keys) * sizeof *t->slots <= memory / 4
+        && keytable_room_for(t, 2 * keys) * sizeof *t->slots <= memory / 16
          ? 2 * keys : keys;
 }
 

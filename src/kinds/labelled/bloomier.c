@@ -110,8 +110,7 @@
 
 enum {
     BLOOMIER_VERSION = 1,
-    BLOOMIER_LABEL = 32,                /* bits of a label if not given      */
-    BLOOMIER_HALF = 32                  /* bits of a label read at a time    */
+    BLOOMIER_LABEL = 32                 /* bits of a label if not given      */
 };
 
 enum { BLOOMIER_OPTION_BITS };
@@ -151,19 +150,6 @@ static bool bloomier_fits(const fingerprint_view *v, uint64_t label)
     return (label & ~bits_mask(v->label)) == 0;
 }
 
-/* Returns the label that begins at `bit`, from its lower and its upper half. */
-PLATFORM_INLINE uint64_t bloomier_read(const fingerprint_view *v, uint64_t bit)
-{
-    uint32_t low = v->label < BLOOMIER_HALF ? v->label : BLOOMIER_HALF;
-    uint32_t high = v->label - low;
-    uint64_t label = fingerprint_load(v->rows, fingerprint_place(bit, low))
-                   & bits_mask(low);
-    if (high > 0)
-        label |= (fingerprint_load(v->rows, fingerprint_place(bit + low, high))
-                  & bits_mask(high)) << low;
-    return label;
-}
-
 PLATFORM_INLINE void bloomier_turn_half(uint8_t *rows, uint64_t bit,
                                         uint32_t bits, uint64_t value)
 {
@@ -177,7 +163,7 @@ PLATFORM_INLINE void bloomier_turn_half(uint8_t *rows, uint64_t bit,
 PLATFORM_INLINE void bloomier_turn(const fingerprint_view *v, uint8_t *rows,
                                    uint64_t bit, uint64_t value)
 {
-    uint32_t low = v->label < BLOOMIER_HALF ? v->label : BLOOMIER_HALF;
+    uint32_t low = v->label < FINGERPRINT_HALF ? v->label : FINGERPRINT_HALF;
     bloomier_turn_half(rows, bit, low, value);
     if (v->label > low)
         bloomier_turn_half(rows, bit + low, v->label - low, value >> low);
@@ -187,7 +173,7 @@ PLATFORM_INLINE void bloomier_turn(const fingerprint_view *v, uint8_t *rows,
 PLATFORM_INLINE uint64_t bloomier_own(const fingerprint_view *v, uint64_t read,
                                       const uint64_t bit[PEEL_ARITY_MAX])
 {
-    return bit[read >> v->bits & 3] + v->field;
+    return bit[fingerprint_which(v, read)] + v->field;
 }
 
 /* Finds the label of a key that may be there. False: it is absent. */
@@ -207,48 +193,16 @@ static bool bloomier_get(const void *image, uint64_t hash, uint64_t *label)
     uint64_t bit;
     if (!bloomier_find(&v, hash, &bit))
         return false;
-    *label = bloomier_read(&v, bit);
+    *label = fingerprint_label(&v, bit);
     return true;
-}
-
-/* Keys on their way at most, mostly with four lines each. */
-enum { BLOOMIER_RING = 32 };
-
-/* A key on its way: its state, and where its cells begin. */
-typedef struct { uint64_t state, bit[PEEL_ARITY_MAX]; } bloomier_key;
-
-/* Prefetches the lines of a key to the ends of its cells, because any of them
- * may hold the label. */
-PLATFORM_INLINE void bloomier_prefetch(const fingerprint_view *v, uint64_t hash,
-                                       bloomier_key *key)
-{
-    key->state = hash_mix(hash);
-    fingerprint_cells(v, FINGERPRINT_LABEL_ARITY, key->state, key->bit);
-    PLATFORM_UNROLL
-    for (uint32_t j = 0; j < FINGERPRINT_LABEL_ARITY; j++) {
-        platform_prefetch(v->rows + (key->bit[j] >> 3));
-        platform_prefetch(v->rows + ((key->bit[j] + v->cell - 1) >> 3));
-    }
 }
 
 static void bloomier_get_many(const void *image, const uint64_t *hashes,
                               size_t n, bool *found, uint64_t *labels)
 {
-    const fingerprint_view v = fingerprint_look(image);
-    size_t ahead = cpu_ahead(n, BLOOMIER_RING, image_payload_bytes(image));
-    bloomier_key ring[BLOOMIER_RING];
-    for (size_t i = 0; i < ahead; i++)
-        bloomier_prefetch(&v, hashes[i], &ring[i]);
-    for (size_t i = 0; i < n; i++) {
-        const bloomier_key *key = &ring[i % BLOOMIER_RING];
-        uint64_t read = fingerprint_read(&v, FINGERPRINT_LABEL_ARITY, key->bit);
-        found[i] = fingerprint_match(&v, read, key->state);
-        if (found[i])
-            labels[i] = bloomier_read(&v, bloomier_own(&v, read, key->bit));
-        if (n - i > ahead)
-            bloomier_prefetch(&v, hashes[i + ahead],
-                              &ring[(i + ahead) % BLOOMIER_RING]);
-    }
+    size_t i = fingerprint_get_many(image, hashes, n, found, labels);
+    for (; i < n; i++)
+        found[i] = bloomier_get(image, hashes[i], &labels[i]);
 }
 
 static uint8_t *bloomier_rows(void *image, const fingerprint_view *v)
@@ -272,7 +226,7 @@ static bly_status bloomier_put(void *image, uint64_t hash, uint64_t label)
     if (!bloomier_find(&v, hash, &bit))
         return status_plain(BLY_EABSENT);
     bloomier_turn(&v, bloomier_rows(image, &v), bit,
-                  bloomier_read(&v, bit) ^ label);
+                  fingerprint_label(&v, bit) ^ label);
     return BLY_OK;
 }
 
@@ -288,6 +242,22 @@ typedef struct {
     uint8_t    *rows;
     bool        differ[PEEL_PARTS];     /* a key with two labels was seen    */
 } bloomier_job;
+
+/* Where a key's cells begin. */
+typedef struct { uint64_t bit[PEEL_ARITY_MAX]; } bloomier_key;
+
+/* Prefetches the lines of a key to the ends of its cells, because any of them
+ * may hold the label. */
+PLATFORM_INLINE void bloomier_prefetch(const fingerprint_view *v, uint64_t hash,
+                                       bloomier_key *key)
+{
+    fingerprint_cells(v, FINGERPRINT_LABEL_ARITY, hash_mix(hash), key->bit);
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < FINGERPRINT_LABEL_ARITY; j++) {
+        platform_prefetch(v->rows + (key->bit[j] >> 3));
+        platform_prefetch(v->rows + ((key->bit[j] + v->cell - 1) >> 3));
+    }
+}
 
 /* The cells of a group of keys. */
 typedef struct {
@@ -340,7 +310,8 @@ static void bloomier_write_part(void *context, unsigned part, unsigned parts)
         for (size_t i = 0; i < n; i++) {
             uint64_t bit = bloomier_at(job, &group, i);
             uint64_t label = job->keys->labels[group.key[i]];
-            bloomier_turn(&v, job->rows, bit, label & ~bloomier_read(&v, bit));
+            label &= ~fingerprint_label(&v, bit);
+            bloomier_turn(&v, job->rows, bit, label);
         }
     }
 }
@@ -361,7 +332,7 @@ static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
             group.key[i] = from + i;
         bloomier_prefetch_all(job, &group, n);
         for (size_t i = 0; i < n; i++)
-            differ |= bloomier_read(&v, bloomier_at(job, &group, i))
+            differ |= fingerprint_label(&v, bloomier_at(job, &group, i))
                    != job->keys->labels[from + i];
     }
     job->differ[part] = differ;

@@ -779,33 +779,127 @@ CPU_TARGET_AVX512 static bool dleft_one_avx512(const void *subject,
     return dleft_see_avx512(v, &place).same != 0;
 }
 
-static_assert(sizeof(dleft_view) <= KIND_VIEW, "a view has its room");
+/* 16 bytes of two buckets, from their byte `at`. */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+dleft_load_avx2(uint8_t *const bucket[2], uint32_t at)
+{
+    return _mm256_setr_m128i(
+        _mm_loadu_si128((const __m128i *)(const void *)(bucket[0] + at)),
+        _mm_loadu_si128((const __m128i *)(const void *)(bucket[1] + at)));
+}
 
-static bool dleft_wide(const void *image)
+/* Bytes of ones from `first` to before `end`, of each 16. */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i dleft_bytes_avx2(uint32_t first,
+                                                         uint32_t end)
+{
+    const __m256i number = _mm256_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm256_andnot_si256(
+        _mm256_cmpgt_epi8(_mm256_set1_epi8((char)first), number),
+        _mm256_cmpgt_epi8(_mm256_set1_epi8((char)end), number));
+}
+
+/* The low 16 bits of the field, each widened to a byte. */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i dleft_widen_avx2(uint64_t field)
+{
+    const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101,
+                                            0, 0x0101010101010101);
+    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+    __m256i x = _mm256_shuffle_epi8(_mm256_set1_epi16((short)field), byte);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(x, bit), bit);
+}
+
+/* dleft_see_avx512() with two registers of two buckets. The OR of a bucket's
+ * bytes comes together in the lowest byte of 32 bits: first what differs of
+ * buckets 0, 2, 1, 3, then the counters. */
+CPU_TARGET_AVX2 PLATFORM_INLINE dleft_sight
+dleft_see_avx2(const dleft_view *v, const dleft_place *place)
+{
+    const __m256i order = _mm256_setr_epi8(
+        0, -1, 4, -1, -1, -1, -1, -1, 8, -1, 12, -1, -1, -1, -1, -1,
+        -1, 0, -1, 4, -1, -1, -1, -1, -1, 8, -1, 12, -1, -1, -1, -1);
+    uint32_t end = v->bucket < 16 ? v->bucket : 16;
+    __m256i x = dleft_load_avx2(place->bucket, 0);
+    __m256i y = dleft_load_avx2(place->bucket + 2, 0);
+    __m256i wanted = dleft_widen_avx2(place->field);
+    __m256i mask = dleft_bytes_avx2(v->bits, end);
+    __m256i used = _mm256_and_si256(_mm256_unpacklo_epi64(x, y),
+        _mm256_set1_epi64x((long long)v->counters));
+    x = _mm256_and_si256(_mm256_xor_si256(x, wanted), mask);
+    y = _mm256_and_si256(_mm256_xor_si256(y, wanted), mask);
+    if (v->bucket > 16) {
+        uint32_t at = v->bucket - 16;
+        wanted = dleft_widen_avx2(place->field >> at);
+        mask = dleft_bytes_avx2(16 - at, 16);
+        x = _mm256_or_si256(x, _mm256_and_si256(mask, _mm256_xor_si256(wanted,
+            dleft_load_avx2(place->bucket, at))));
+        y = _mm256_or_si256(y, _mm256_and_si256(mask, _mm256_xor_si256(wanted,
+            dleft_load_avx2(place->bucket + 2, at))));
+    }
+    x = _mm256_or_si256(_mm256_unpacklo_epi64(x, y),
+                        _mm256_unpackhi_epi64(x, y));
+    __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(
+        _mm256_castsi256_ps(x), _mm256_castsi256_ps(used), 0x88));
+    __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(
+        _mm256_castsi256_ps(x), _mm256_castsi256_ps(used), 0xDD));
+    x = _mm256_or_si256(low, high);
+    x = _mm256_or_si256(x, _mm256_srli_epi32(x, 16));
+    x = _mm256_or_si256(x, _mm256_srli_epi32(x, 8));
+    x = _mm256_shuffle_epi8(x, order);
+    __m128i both = _mm_or_si128(_mm256_castsi256_si128(x),
+                                _mm256_extracti128_si256(x, 1));
+    uint32_t differs = (uint32_t)_mm_cvtsi128_si32(both);
+    uint32_t counters = (uint32_t)_mm_extract_epi32(both, 2);
+    return (dleft_sight){ .used = counters, .same = counters & ~differs };
+}
+
+DLEFT_BATCHES(CPU_TARGET_AVX2, dleft_see_avx2)
+
+CPU_TARGET_AVX2 static bool dleft_one_avx2(const void *subject, uint64_t hash)
+{
+    const dleft_view *v = subject;
+    dleft_place place = dleft_find(v, hash);
+    return dleft_see_avx2(v, &place).same != 0;
+}
+
+/* Returns the level of vector instructions for a bucket of this size. */
+static cpu_level dleft_level(const void *image)
 {
     uint64_t bucket = image_geometry(image, DLEFT_REST)
                     + image_geometry(image, DLEFT_BITS);
-    return bucket > 8 && bucket <= 32 && cpu_now() >= CPU_AVX512;
+    return bucket > 8 && bucket <= 32 ? cpu_now() : CPU_PORTABLE;
 }
 
 #define DLEFT_CALL(image, verb, ...)                                           \
-    (dleft_wide(image) ? dleft_see_avx512_##verb(image, __VA_ARGS__)           \
-                       : dleft_see_##verb(image, __VA_ARGS__))
+    (dleft_level(image) >= CPU_AVX512                                          \
+     ? dleft_see_avx512_##verb(image, __VA_ARGS__)                             \
+     : dleft_level(image) >= CPU_AVX2                                          \
+     ? dleft_see_avx2_##verb(image, __VA_ARGS__)                               \
+     : dleft_see_##verb(image, __VA_ARGS__))
 #else
 #define DLEFT_CALL(image, verb, ...) dleft_see_##verb(image, __VA_ARGS__)
 #endif
 
+static_assert(sizeof(dleft_view) <= KIND_VIEW, "a view has its room");
+
+static bool dleft_one(const void *view, uint64_t hash)
+{
+    dleft_place place = dleft_find(view, hash);
+    return dleft_see(view, &place).same != 0;
+}
+
 static kind_contains *dleft_contains_here(const void **subject, void *view)
 {
+    kind_contains *contains = dleft_one;
 #if CPU_X86
-    if (dleft_wide(*subject)) {
-        *(dleft_view *)view = dleft_look(*subject);
-        *subject = view;
-        return dleft_one_avx512;
-    }
+    cpu_level level = dleft_level(*subject);
+    contains = level >= CPU_AVX512 ? dleft_one_avx512
+             : level >= CPU_AVX2 ? dleft_one_avx2 : dleft_one;
 #endif
-    (void)subject, (void)view;
-    return dleft_contains;
+    *(dleft_view *)view = dleft_look(*subject);
+    *subject = view;
+    return contains;
 }
 
 static void dleft_contains_many(const void *image, const uint64_t *hashes,

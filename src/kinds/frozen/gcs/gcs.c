@@ -112,9 +112,9 @@
  * code. (Quotients of the numbers themselves, as in the code of Elias and Fano,
  * could be entered in the middle, but take 1.91 .. 2 bits over log2(1/p).)
  *
- * With vector instructions, a whole block is filtered by its remainders, 32
- * keys at a time, and only the quotients of the few keys that are left are
- * read: see "A row of keys" in gcs_look.c.
+ * With vector instructions, a block is filtered by its remainders, a row of
+ * 8 to 32 keys at a time, and only the quotients of the few keys that are left
+ * are read: see gcs_avx2.c, and "A row of keys" in gcs_look.c.
  *
  * BUILDING
  *

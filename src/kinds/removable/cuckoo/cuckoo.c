@@ -159,7 +159,8 @@
  *      the same, sorted    3.9 (12)           36    42               22
  *      20 million keys     5.5 (8.8)          28    38               14
  *
- * A lookup among 20 million sorted keys takes 7.7 (19). Whichever keys an
+ * A lookup among 20 million sorted keys takes 7.7 (19). With AVX2, a lookup
+ * takes about half of the time of portable code. Whichever keys an
  * attacker chooses, a lookup or a removal reads two buckets, and an add reads
  * at most 2000 slots.
  *
@@ -174,8 +175,6 @@
  *                 EuroSys. The search breadth first.
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
-
-#include "bloomery/inline.h"
 
 #include <math.h>
 
@@ -390,19 +389,6 @@ static void cuckoo_stat(bly_info_t *out, const void *image)
     out->distinct = classes * keys;
     out->distinct_sd = math_probes_sd(classes, keys);
     out->probes = 2;
-}
-
-static void cuckoo_inline(void *view, const void *image)
-{
-    const cuckoo_view v = cuckoo_look(image);
-    bly_inline_cuckoo *out = view;
-    out->payload = v.payload;
-    out->prefixes = cuckoo_prefixes;
-    out->buckets = v.buckets;
-    out->quads = (uint32_t)v.quads;
-    out->f = v.f;
-    out->nibbles = v.nibbles;
-    out->sorted = v.sorted;
 }
 
 static const kind_resizing cuckoo_resizing = {

@@ -1,9 +1,9 @@
 /* cuckoo.h - shared by the files of kind `cuckoo`: quads, buckets, and keys
  * that are being moved.
  *
- * cuckoo.c has the essay, plans, checks and resizes; cuckoo_look.c looks keys
- * up; cuckoo_change.c adds and removes them; cuckoo_codes.c has the tables of
- * sorted quads.
+ * cuckoo.c has the essay, plans, checks and resizes; cuckoo_look.c and
+ * cuckoo_avx2.c look keys up; cuckoo_change.c adds and removes them;
+ * cuckoo_codes.c has the tables of sorted quads.
  */
 #ifndef BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 #define BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
@@ -393,6 +393,12 @@ PLATFORM_INLINE bool cuckoo_full(const cuckoo_view *v, uint64_t bucket,
     return cuckoo_match(v, cuckoo_word(v, bucket), 0, form) == 0;
 }
 
+/* Returns whether the table is outside the core's own cache. */
+PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
+{
+    return cuckoo_bytes(v) > cpu_near();
+}
+
 /* ---- Batches ----------------------------------------------------------- */
 
 /* The keys on their way, at most. */
@@ -456,8 +462,16 @@ PLATFORM_INLINE void cuckoo_prefetch(const cuckoo_view *v, cuckoo_ring *ring,
 
 /* ---- Slots of the kind -------------------------------------------------- */
 
+#if CPU_X86
+/* Returns how many of the keys were looked up: all but the last three, or none
+ * in a filter of another form. */
+size_t cuckoo_contains_avx2(const cuckoo_view *v, const uint64_t *hashes,
+                            size_t n, bool *present);
+#endif
+
 bool cuckoo_contains(const void *image, uint64_t hash);
 kind_contains *cuckoo_contains_here(const void **subject, void *view);
+void cuckoo_inline(void *view, const void *image);
 void cuckoo_contains_many(const void *image, const uint64_t *hashes, size_t n,
                           bool *present);
 uint64_t cuckoo_count(const void *image, uint64_t hash);

@@ -38,13 +38,6 @@ PLATFORM_INLINE void cuckoo_put_for(const cuckoo_view *v, uint64_t bucket,
         cuckoo_swap(v, bucket, old, fp);
 }
 
-/* Returns whether the table is outside the core's own cache. Then searching it
- * for fingerprints to move takes longer than waiting for it. */
-PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
-{
-    return cuckoo_bytes(v) > cpu_near();
-}
-
 /* ---- Single keys ------------------------------------------------------- */
 
 enum { CUCKOO_STEPS = 2000, CUCKOO_NOTED = 8, CUCKOO_KNOWN = 256 };

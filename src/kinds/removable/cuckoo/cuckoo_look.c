@@ -1,9 +1,12 @@
 /* cuckoo_look.c - looks up keys in the buckets of kind `cuckoo`.
  *
  * First quads that are too wide for a word, then one key, then batches: in
- * portable C, and eight keys at a time (AVX-512).
+ * portable C, and eight keys at a time (AVX-512). cuckoo_avx2.c has those of
+ * four keys at a time.
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
+
+#include "bloomery/inline.h"
 
 #include <assert.h>
 
@@ -160,11 +163,37 @@ bool cuckoo_contains(const void *image, uint64_t hash)
     return cuckoo_one(&v)(&v, hash);
 }
 
-static_assert(sizeof(cuckoo_view) <= KIND_VIEW, "a view has its room");
+void cuckoo_inline(void *view, const void *image)
+{
+    const cuckoo_view v = cuckoo_look(image);
+    bly_inline_cuckoo *out = view;
+    out->payload = v.payload;
+    out->prefixes = cuckoo_prefixes;
+    out->buckets = v.buckets;
+    out->quads = (uint32_t)v.quads;
+    out->f = v.f;
+    out->nibbles = v.nibbles;
+    out->sorted = v.sorted;
+    out->ones = cuckoo_form_of(&v) == CUCKOO_PLAIN ? cuckoo_lanes(v.f) : 0;
+}
+
+static bool cuckoo_one_inline(const void *view, uint64_t hash)
+{
+    return bly_inside_plain(view, hash);
+}
+
+static_assert(sizeof(cuckoo_view) <= KIND_VIEW
+              && sizeof(bly_inline_cuckoo) <= KIND_VIEW, "a view has its room");
 
 kind_contains *cuckoo_contains_here(const void **subject, void *view)
 {
-    *(cuckoo_view *)view = cuckoo_look(*subject);
+    const cuckoo_view v = cuckoo_look(*subject);
+    if (cuckoo_form_of(&v) == CUCKOO_PLAIN) {
+        cuckoo_inline(view, *subject);
+        *subject = view;
+        return cuckoo_one_inline;
+    }
+    *(cuckoo_view *)view = v;
     *subject = view;
     return cuckoo_one(view);
 }
@@ -429,8 +458,10 @@ void cuckoo_contains_many(const void *image, const uint64_t *hashes,
 {
     const cuckoo_view v = cuckoo_look(image);
 #if CPU_X86
-    if (cpu_now() >= CPU_AVX512) {
-        size_t done = cuckoo_contains_avx512(&v, hashes, n, present);
+    if (cpu_now() >= CPU_AVX2) {
+        size_t done = cpu_now() >= CPU_AVX512
+                    ? cuckoo_contains_avx512(&v, hashes, n, present)
+                    : cuckoo_contains_avx2(&v, hashes, n, present);
         hashes += done;
         present += done;
         n -= done;

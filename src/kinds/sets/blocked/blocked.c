@@ -94,8 +94,6 @@
  */
 #include "kinds/sets/blocked/blocked.h"
 
-#include "bloomery/inline.h"
-
 #include "bodies/rows.h"
 #include "maths/maths.h"
 
@@ -290,7 +288,8 @@ static bool blocked_one(const void *subject, uint64_t hash)
 {
     const blocked_view *v = subject;
     uint64_t state = hash_spread(hash);
-    return blocked_test(blocked_at(v, state), (uint32_t)state, v->k);
+    return bly_inside_blocked_plain(bly_inside_line(v, state), (uint32_t)state,
+                                    v->k);
 }
 
 static bool blocked_contains(const void *image, uint64_t hash)
@@ -304,7 +303,7 @@ PLATFORM_INLINE bly_status blocked_add_any(void *image, uint64_t hash,
 {
     blocked_view v = blocked_look(image);
     uint64_t state = hash_spread(hash);
-    return blocked_set(blocked_at(&v, state), (uint32_t)state, v.k, shared)
+    return blocked_set(bly_inside_line(&v, state), (uint32_t)state, v.k, shared)
          ? BLY_OK : BLY_SEEN;
 }
 
@@ -335,7 +334,7 @@ static void blocked_contains_portable(const void *image, const uint64_t *hashes,
 {
     blocked_view v = blocked_look(image);
     BLOCKED_ROLL(v, hashes, n, false,
-                 present[i] = blocked_test(line, g, v.k));
+                 present[i] = bly_inside_blocked_plain(line, g, v.k));
 }
 
 static void blocked_add_portable(void *image, const uint64_t *hashes, size_t n)
@@ -375,18 +374,19 @@ static void blocked_contains_many(const void *image, const uint64_t *hashes,
     blocked_contains_portable(image, hashes, n, present);
 }
 
-/* Chooses a vector body for single keys too: with fewer instructions per key
- * the processor sees more keys ahead. */
+/* Chooses a vector body for single keys too, made for this k: with fewer
+ * instructions per key the processor sees more keys ahead. */
 static kind_contains *blocked_contains_here(const void **subject, void *view)
 {
-    *(blocked_view *)view = blocked_look(*subject);
+    const blocked_view v = blocked_look(*subject);
+    *(blocked_view *)view = v;
     *subject = view;
 #if CPU_X86
     cpu_level level = cpu_now();
     if (level >= CPU_AVX512)
         return blocked_one_avx512;
     if (level >= CPU_AVX2)
-        return blocked_one_avx2;
+        return blocked_choose_avx2(v.k);
 #endif
 #if CPU_NEON
     if (cpu_now() >= CPU_BASELINE)
@@ -474,11 +474,7 @@ static void blocked_stat(bly_info_t *out, const void *image)
 
 static void blocked_inline(void *view, const void *image)
 {
-    const blocked_view v = blocked_look(image);
-    bly_inline_blocked *out = view;
-    out->payload = v.payload;
-    out->lines = v.lines;
-    out->k = v.k;
+    *(blocked_view *)view = blocked_look(image);
 }
 
 static const kind_sharing blocked_sharing = {

@@ -9,9 +9,12 @@
 #define BLY_KINDS_SETS_BLOCKED_BLOCKED_H
 
 #include "base/cpu.h"
+#include "base/ring.h"
 #include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
+
+#include "bloomery/inline.h"
 
 #include <assert.h>
 
@@ -30,12 +33,9 @@ static const uint32_t BLOCKED_STEP = 0x9E3779B9;
 
 /* ---- Single keys ------------------------------------------------------- */
 
-/* The fields of an image that probes need, read once. */
-typedef struct {
-    uint8_t *payload;
-    uint64_t lines;
-    uint32_t k;
-} blocked_view;
+/* The fields of an image that probes need, read once. The bodies of single
+ * lookups are those of bloomery/inline.h. */
+typedef bly_inline_blocked blocked_view;
 
 static_assert(sizeof(blocked_view) <= KIND_VIEW, "a view has its room");
 
@@ -48,23 +48,10 @@ PLATFORM_INLINE blocked_view blocked_look(const void *image)
     };
 }
 
-/* Returns the line of a spread hash. */
-PLATFORM_INLINE uint8_t *blocked_at(const blocked_view *v, uint64_t state)
+/* Returns the bytes of all lines. */
+PLATFORM_INLINE uint64_t blocked_bytes(const blocked_view *v)
 {
-    return v->payload + bits_range(state, v->lines) * BLOCKED_LINE_BYTES;
-}
-
-/* Returns whether the k bits of g are set. All of them are tested: the line
- * arrives as a whole, and a branch on the first clear bit could not be
- * predicted, so the next keys would have to wait for this one's line. */
-PLATFORM_INLINE bool blocked_test(const uint8_t *line, uint32_t g, uint32_t k)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < k; i++) {
-        g *= BLOCKED_STEP;
-        all &= bits_test(line, g >> BLOCKED_SHIFT);
-    }
-    return all;
+    return v->lines * BLOCKED_LINE_BYTES;
 }
 
 /* Sets the k bits of g. Returns whether one of them was clear. */
@@ -95,7 +82,7 @@ PLATFORM_INLINE blocked_key blocked_prefetch(const blocked_view *v,
                                              uint64_t hash, bool write)
 {
     uint64_t state = hash_spread(hash);
-    blocked_key key = { blocked_at(v, state), (uint32_t)state };
+    blocked_key key = { bly_inside_line(v, state), (uint32_t)state };
     if (write)
         platform_prefetch_write(key.line);
     else
@@ -103,28 +90,13 @@ PLATFORM_INLINE blocked_key blocked_prefetch(const blocked_view *v,
     return key;
 }
 
-/* Works on a batch a few keys behind its prefetches. `work` is the statement
- * for hashes[i] with its `line` and `g`. */
-#define BLOCKED_EACH(ring, from, to, work, next)                               \
-    for (size_t i = (from); i < (to); i++) {                                   \
-        uint8_t *line = (ring)[i % BLOCKED_RING].line;                         \
-        uint32_t g = (ring)[i % BLOCKED_RING].g;                               \
-        work;                                                                  \
-        next;                                                                  \
-    }
-
+/* `work` is the statement for hashes[i] with its `line` and `g`. */
 #define BLOCKED_ROLL(view, hashes, n, write, work)                             \
-    do {                                                                       \
-        blocked_key ring[BLOCKED_RING];                                        \
-        size_t ahead = cpu_ahead(n, BLOCKED_RING,                              \
-                                 (view).lines * BLOCKED_LINE_BYTES);           \
-        for (size_t i = 0; i < ahead; i++)                                     \
-            ring[i] = blocked_prefetch(&(view), (hashes)[i], write);           \
-        BLOCKED_EACH(ring, 0, (n) - ahead, work,                               \
-            ring[(i + ahead) % BLOCKED_RING] =                                 \
-                blocked_prefetch(&(view), (hashes)[i + ahead], write))         \
-        BLOCKED_EACH(ring, (n) - ahead, n, work, (void)0)                      \
-    } while (0)
+    RING_ROLL(blocked_key, BLOCKED_RING, n, blocked_bytes(&(view)),            \
+        *slot = blocked_prefetch(&(view), (hashes)[i], write),                 \
+        uint8_t *line = slot->line;                                            \
+        uint32_t g = slot->g;                                                  \
+        work)
 
 /* ---- Vector instructions ----------------------------------------------- */
 
@@ -138,7 +110,8 @@ static const uint32_t blocked_steps[16] = {
 };
 #endif
 
-/* For each level: a kind_contains on a blocked_view, and batches. */
+/* For each level: a kind_contains on a blocked_view, or with AVX2 the one for
+ * filters of k probes; and batches. */
 
 #if CPU_NEON
 bool blocked_one_neon(const void *subject, uint64_t hash);
@@ -147,7 +120,7 @@ void blocked_contains_neon(const void *image, const uint64_t *hashes, size_t n,
 #endif
 
 #if CPU_X86
-bool blocked_one_avx2(const void *subject, uint64_t hash);
+kind_contains *blocked_choose_avx2(uint32_t k);
 void blocked_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
                            bool *present);
 void blocked_add_avx2(void *image, const uint64_t *hashes, size_t n);

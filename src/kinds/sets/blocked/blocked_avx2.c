@@ -7,102 +7,121 @@
 
 #if CPU_X86
 
-/* Tests eight probes at a time. The high 4 bits of a product select a 32-bit
- * word of the line, and the next 5 a bit of it. The words are picked from both
- * halves of the line, and the highest bit of the product chooses between
- * them. */
-CPU_TARGET_AVX2 static inline bool
-blocked_test_avx2(const uint8_t *line, uint32_t g, uint32_t k)
-{
-    __m256i low = vector_load32(line);
-    __m256i high = vector_load32(line + 32);
-    __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    int all = 1;
+/* ---- Single keys ------------------------------------------------------- */
 
-    for (uint32_t first = 0; first < k; first += 8) {
-        __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)
-                                           (blocked_steps + first % 16));
-        if (first == 16)
-            g *= blocked_steps[15];
-        __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)g), steps);
-        __m256i word = _mm256_srli_epi32(product, 28);
-        __m256i picked = _mm256_castps_si256(_mm256_blendv_ps(
-            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
-            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
-            _mm256_castsi256_ps(product)));
-        __m256i bit = _mm256_and_si256(_mm256_srli_epi32(product, 23),
-                                       _mm256_set1_epi32(31));
-        __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
-        __m256i wanted = _mm256_cmpgt_epi32(
-            _mm256_set1_epi32((int)(k - first)), numbers);
-        all &= _mm256_testc_si256(picked, _mm256_and_si256(mask, wanted));
-    }
-    return all;
-}
-
-CPU_TARGET_AVX2 bool blocked_one_avx2(const void *subject, uint64_t hash)
+CPU_TARGET_AVX2 PLATFORM_INLINE bool
+blocked_one_of_avx2(const blocked_view *v, uint64_t hash, uint32_t k)
 {
-    const blocked_view *v = subject;
     uint64_t state = hash_spread(hash);
-    return blocked_test_avx2(blocked_at(v, state), (uint32_t)state, v->k);
+    return bly_inside_blocked_avx2(bly_inside_line(v, state), (uint32_t)state,
+                                   k);
 }
 
+#define BLOCKED_ONE(name, k)                                                   \
+    CPU_TARGET_AVX2 static bool                                                \
+    blocked_one_##name##_avx2(const void *subject, uint64_t hash)              \
+    {                                                                          \
+        const blocked_view *v = subject;                                       \
+        return blocked_one_of_avx2(v, hash, k);                                \
+    }
+BLOCKED_ONE(1, 1)   BLOCKED_ONE(2, 2)   BLOCKED_ONE(3, 3)   BLOCKED_ONE(4, 4)
+BLOCKED_ONE(5, 5)   BLOCKED_ONE(6, 6)   BLOCKED_ONE(7, 7)   BLOCKED_ONE(8, 8)
+BLOCKED_ONE(9, 9)   BLOCKED_ONE(10, 10) BLOCKED_ONE(11, 11) BLOCKED_ONE(12, 12)
+BLOCKED_ONE(k, v->k)
+
+kind_contains *blocked_choose_avx2(uint32_t k)
+{
+#define BLOCKED_CHOOSE(k) return blocked_one_##k##_avx2
+    BLOCKED_FOR_K(k, BLOCKED_CHOOSE)
+#undef BLOCKED_CHOOSE
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* In each loop, the compiler knows the range of k. */
 CPU_TARGET_AVX2 void
 blocked_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
                       bool *present)
 {
-    blocked_view v = blocked_look(image);
-    BLOCKED_ROLL(v, hashes, n, false,
-                 present[i] = blocked_test_avx2(line, g, v.k));
+    const blocked_view v = blocked_look(image);
+    const uint32_t k = v.k;
+#define BLOCKED_CONTAINS                                                       \
+    BLOCKED_ROLL(v, hashes, n, false,                                          \
+                 present[i] = bly_inside_blocked_avx2(line, g, k))
+    if (k <= 8)
+        BLOCKED_CONTAINS;
+    else if (k <= 16)
+        BLOCKED_CONTAINS;
+    else
+        BLOCKED_CONTAINS;
+#undef BLOCKED_CONTAINS
 }
 
-/* Sets the k bits of g, word by word. Collecting them in registers as with
- * AVX-512 would take two registers per line and twice the work, 1.5 times as
- * long. The words and bits of eight probes are computed before the first write,
- * so that no load waits for the address of an earlier store. */
+/* A prefetched line with the words and bits of its first eight probes. They are
+ * computed long before they are used, as vectors; a load of 4 bytes has to wait
+ * for a store of 32 that is still under way. */
+typedef struct {
+    uint8_t *line;
+    uint32_t g;                         /* of the probes after the eighth    */
+    uint32_t word[8], bit[8];
+} blocked_places;
+
 CPU_TARGET_AVX2 PLATFORM_INLINE void
-blocked_set_avx2(uint8_t *line, uint32_t g, uint32_t k)
+blocked_place_avx2(blocked_places *slot, const blocked_view *v, uint64_t hash)
 {
-    for (uint32_t first = 0; first < k; first += 8) {
-        uint32_t word[8], bit[8];
-        __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)
-                                           (blocked_steps + first % 16));
-        if (first == 16)
-            g *= blocked_steps[15];
-        __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)g), steps);
-        __m256i place = _mm256_and_si256(_mm256_srli_epi32(product, 23),
-                                         _mm256_set1_epi32(31));
-        _mm256_storeu_si256((__m256i *)(void *)word,
-                            _mm256_srli_epi32(product, 28));
-        _mm256_storeu_si256((__m256i *)(void *)bit,
-                            _mm256_sllv_epi32(_mm256_set1_epi32(1), place));
-        PLATFORM_UNROLL
-        for (uint32_t j = 0; j < 8; j++) {
-            uint8_t *at = line + sizeof bit[j] * (size_t)word[j];
-            uint32_t bits;
-            if (first + j >= k)
-                break;
-            memcpy(&bits, at, sizeof bits);
-            bits |= bit[j];
-            memcpy(at, &bits, sizeof bits);
-        }
+    uint64_t state = hash_spread(hash);
+    __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)
+                                       blocked_steps);
+    __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)state), steps);
+    __m256i place = _mm256_and_si256(_mm256_srli_epi32(product, BLOCKED_SHIFT),
+                                     _mm256_set1_epi32(31));
+    slot->line = bly_inside_line(v, state);
+    slot->g = (uint32_t)state * blocked_steps[7];
+    platform_prefetch_write(slot->line);
+    _mm256_storeu_si256((__m256i *)(void *)slot->word,
+                        _mm256_srli_epi32(product, 28));
+    _mm256_storeu_si256((__m256i *)(void *)slot->bit,
+                        _mm256_sllv_epi32(_mm256_set1_epi32(1), place));
+}
+
+/* Sets k bits word by word; returns whether one of them was clear. Collecting
+ * them in registers as with AVX-512 would take two registers per line and twice
+ * the work. */
+PLATFORM_INLINE bool blocked_set_places(const blocked_places *slot, uint32_t k)
+{
+    uint32_t fresh = 0;
+    PLATFORM_UNROLL
+    for (uint32_t j = 0; j < 8; j++) {
+        uint8_t *at = slot->line + sizeof fresh * (size_t)slot->word[j];
+        uint32_t old, bits = slot->bit[j];
+        if (j >= k)
+            break;
+        memcpy(&old, at, sizeof old);
+        fresh |= bits & ~old;
+        bits |= old;
+        memcpy(at, &bits, sizeof bits);
     }
+    if (k <= 8)
+        return fresh != 0;
+    return blocked_set(slot->line, slot->g, k - 8, false) | (fresh != 0);
 }
 
 CPU_TARGET_AVX2 PLATFORM_INLINE void
 blocked_add_k_avx2(const blocked_view *v, uint32_t k, const uint64_t *hashes,
                    size_t n)
 {
-    BLOCKED_ROLL(*v, hashes, n, true, blocked_set_avx2(line, g, k));
+    RING_ROLL(blocked_places, BLOCKED_RING, n, blocked_bytes(v),
+              blocked_place_avx2(slot, v, hashes[i]),
+              blocked_set_places(slot, k));
 }
 
 CPU_TARGET_AVX2 PLATFORM_INLINE void
 blocked_each_k_avx2(const blocked_view *v, uint32_t k, const uint64_t *hashes,
                     size_t n, bool *seen)
 {
-    BLOCKED_ROLL(*v, hashes, n, true,
-        seen[i] = blocked_test_avx2(line, g, k);
-        blocked_set_avx2(line, g, k));
+    RING_ROLL(blocked_places, BLOCKED_RING, n, blocked_bytes(v),
+              blocked_place_avx2(slot, v, hashes[i]),
+              seen[i] = !blocked_set_places(slot, k));
 }
 
 CPU_TARGET_AVX2 void

@@ -61,8 +61,8 @@ blocked_prefetch_pair(const blocked_view *v, blocked_pair *pair,
     uint64_t one = hash_spread(hashes[0]), other = hash_spread(hashes[1]);
     __m512i g = _mm512_mask_set1_epi32(_mm512_set1_epi32((int)one), 0xFF00,
                                        (int)other);
-    pair->line[0] = blocked_at(v, one);
-    pair->line[1] = blocked_at(v, other);
+    pair->line[0] = bly_inside_line(v, one);
+    pair->line[1] = bly_inside_line(v, other);
     PLATFORM_UNROLL
     for (size_t i = 0; i < 2; i++)
         if (write)
@@ -118,7 +118,7 @@ blocked_one_avx512(const void *subject, uint64_t hash)
 {
     const blocked_view *v = subject;
     uint64_t state = hash_spread(hash);
-    return blocked_test_avx512(blocked_at(v, state), (uint32_t)state, v->k,
+    return blocked_test_avx512(bly_inside_line(v, state), (uint32_t)state, v->k,
                                _mm512_loadu_si512(blocked_steps));
 }
 

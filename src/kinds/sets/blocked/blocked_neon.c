@@ -53,7 +53,7 @@ bool blocked_one_neon(const void *subject, uint64_t hash)
 {
     const blocked_view *v = subject;
     uint64_t state = hash_spread(hash);
-    return blocked_test_neon(blocked_at(v, state), (uint32_t)state, v->k);
+    return blocked_test_neon(bly_inside_line(v, state), (uint32_t)state, v->k);
 }
 
 void blocked_contains_neon(const void *image, const uint64_t *hashes,
