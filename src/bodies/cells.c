@@ -143,7 +143,7 @@ PLATFORM_INLINE bool cells_raise(const cells *c, uint8_t *row, uint64_t at,
                                  uint32_t own)
 {
     if (cells_plain(c)) {
-        uint32_t next = cells_raised[2 * row[at >> 1] + (at & 1)];
+        uint32_t next = cells_raised[2 * (size_t)row[at >> 1] + (at & 1)];
         row[at >> 1] = (uint8_t)next;
         return (next & CELLS_ABSENT) != 0;
     }
@@ -153,14 +153,14 @@ PLATFORM_INLINE bool cells_raise(const cells *c, uint8_t *row, uint64_t at,
 }
 
 /* Lowers counter `at`, unless it is saturated or does not let the probe pass.
- * Returns CELLS_ABSENT or CELLS_SATURATED in these cases. */
+ * Returns a number with CELLS_SATURATED or CELLS_ABSENT in these cases. */
 PLATFORM_INLINE uint32_t cells_lower(const cells *c, uint8_t *row, uint64_t at,
                                      uint32_t own)
 {
     if (cells_plain(c)) {
-        uint32_t next = cells_lowered[2 * row[at >> 1] + (at & 1)];
+        uint32_t next = cells_lowered[2 * (size_t)row[at >> 1] + (at & 1)];
         row[at >> 1] = (uint8_t)next;
-        return next & (CELLS_ABSENT | CELLS_SATURATED);
+        return next;
     }
     uint32_t value = cells_get(c, row, at);
     if (!cells_pass(c, value, own))
@@ -174,7 +174,7 @@ PLATFORM_INLINE uint32_t cells_lower(const cells *c, uint8_t *row, uint64_t at,
 PLATFORM_INLINE void cells_prefetch(const cells *c, const uint8_t *row,
                                     uint64_t at)
 {
-    platform_prefetch(row + (at * c->width >> 3));
+    platform_prefetch(row + (cells_plain(c) ? at >> 1 : at * c->width >> 3));
 }
 
 /* Returns the bytes of a row. */
@@ -304,7 +304,7 @@ PLATFORM_INLINE bly_status cells_remove_by(const cells *c, uint8_t *row,
         }
         all &= was;
     }
-    return all != 0 ? BLY_EUNSAFE : BLY_OK;
+    return (all & CELLS_SATURATED) != 0 ? BLY_EUNSAFE : BLY_OK;
 }
 
 bly_status cells_remove(const cells *c, uint8_t *row, uint64_t hash)
@@ -459,39 +459,7 @@ PLATFORM_INLINE size_t cells_walk(cells_group *g, const cells *c,
     return n;
 }
 
-/* Runs some probes of a key without a branch, and returns whether all pass. */
-PLATFORM_INLINE bool cells_pass_all(const cells *c, const uint8_t *row,
-                                    uint64_t *state, uint32_t probes)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < probes; i++, *state *= HASH_STEP)
-        all &= cells_lets(c, row, *state);
-    return all;
-}
-
-/* Looks up a group in a row that is near: two probes of each key, which three
- * in four absent keys do not pass, then all others of the rest. */
-PLATFORM_INLINE void cells_halves(cells_group *g, const cells *c,
-                                  const uint8_t *row, const uint64_t *hashes,
-                                  size_t n, bool *present)
-{
-    const uint32_t first = c->k < 2 ? c->k : 2;
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t state = hash_spread(hashes[i]);
-        bool pass = cells_pass_all(c, row, &state, first);
-        present[i] = false;
-        g->state[kept] = state;
-        g->key[kept] = (uint16_t)i;
-        kept += pass;
-    }
-    for (size_t i = 0; i < kept; i++)
-        present[g->key[i]] = cells_pass_all(c, row, &g->state[i],
-                                            c->k - first);
-}
-
-/* Looks up keys of which most are there: all their lines are needed. Returns
- * how many are. */
+/* Looks up keys one by one, without a branch; returns how many are there. */
 PLATFORM_INLINE size_t cells_whole(const cells *c, const uint8_t *row,
                                    const uint64_t *hashes, size_t n,
                                    bool *present)
@@ -499,31 +467,31 @@ PLATFORM_INLINE size_t cells_whole(const cells *c, const uint8_t *row,
     size_t there = 0;
     CELLS_ROLL(c, row, hashes, n,
         uint64_t state = hash_spread(hashes[i]);
-        present[i] = cells_pass_all(c, row, &state, c->k);
-        there += present[i]);
+        bool all = true;
+        for (uint32_t j = 0; j < c->k; j++, state *= HASH_STEP)
+            all &= cells_lets(c, row, state);
+        present[i] = all;
+        there += all);
     return there;
 }
 
-/* Chooses the way of each group by the one before it, which is a small one at
- * first. */
+/* Chooses the way of each group by the one before it; the first is small. If
+ * most keys are there, all their lines are needed, and key by key is faster. In
+ * a row that is near, that is so from a quarter of the keys on. */
 PLATFORM_INLINE void cells_contains_many_by(cells_group *g, const cells *c,
                                             const uint8_t *row,
                                             const uint64_t *hashes, size_t n,
                                             bool *present)
 {
     enum { FIRST = 256 };
-    const bool near = cells_near(c);
-    bool most = false;
-    for (size_t i = 0, some; i < n; i += some) {
-        size_t there = 0, room = i == 0 ? FIRST : CELLS_GROUP;
+    const size_t quarters = cells_near(c) ? 1 : 3;
+    bool whole = false;
+    for (size_t i = 0, some, there; i < n; i += some) {
+        size_t room = i == 0 ? FIRST : CELLS_GROUP;
         some = n - i < room ? n - i : room;
-        if (near)
-            cells_halves(g, c, row, hashes + i, some, present + i);
-        else if (most)
-            there = cells_whole(c, row, hashes + i, some, present + i);
-        else
-            there = cells_walk(g, c, row, hashes + i, some, present + i);
-        most = there > some / 4 * 3;
+        there = whole ? cells_whole(c, row, hashes + i, some, present + i)
+                      : cells_walk(g, c, row, hashes + i, some, present + i);
+        whole = 4 * there > quarters * some;
     }
 }
 

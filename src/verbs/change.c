@@ -69,15 +69,20 @@ typedef struct {
     uint64_t    tried, removed;
 } change_tally;
 
-static void change_count(change_tally *tally, bly_status status)
+static void change_count(change_tally *tally, const bly_status *each, size_t n)
 {
-    if (status != BLY_OK && tally->first == BLY_OK) {
-        tally->first = status;
-        tally->key = tally->tried;
+    size_t removed = 0, i = 0;
+    for (size_t j = 0; j < n; j++)
+        removed += each[j] == BLY_OK;
+    if (removed < n && tally->first == BLY_OK) {
+        while (each[i] == BLY_OK)
+            i++;
+        tally->first = each[i];
+        tally->key = tally->tried + i;
         tally->why = status_keep();
     }
-    tally->tried++;
-    tally->removed += status == BLY_OK;
+    tally->tried += n;
+    tally->removed += removed;
 }
 
 /* Restores the message of the first key that could not be removed. */
@@ -113,8 +118,7 @@ static bly_status change_remove_some(bly_filter *filter,
                 return status;
             each[i] = status;
         }
-    for (size_t i = 0; i < n; i++)
-        change_count(tally, each[i]);
+    change_count(tally, each, n);
     handle_uncount_items(filter, tally->removed - before);
     return BLY_OK;
 }
@@ -173,7 +177,7 @@ static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
             return status;
         if (each != NULL)
             each[i] = status;
-        change_count(tally, status);
+        change_count(tally, &status, 1);
     }
     return BLY_OK;
 }
