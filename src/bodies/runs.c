@@ -69,16 +69,6 @@ void runs_spills_less_far(const runs_view *v, uint64_t from, uint64_t to)
 
 /* ---- The contents of a run --------------------------------------------- */
 
-uint64_t runs_length(uint64_t count, uint32_t r)
-{
-    if (count <= RUNS_COPIES)
-        return count;
-    uint64_t digits = 0;
-    for (uint64_t rest = count - RUNS_COPIES; rest > 0; rest >>= r)
-        digits++;
-    return RUNS_COPIES + 2 * digits;
-}
-
 /* The number in the digits from slot `from` to `to`; what no filter writes may
  * be more than 64 bits hold, and is then the largest that will do. */
 static uint64_t runs_digits(const runs_view *v, uint64_t from,
@@ -183,11 +173,4 @@ bool runs_next(runs_cursor *c)
         }
         c->sound = false;
     }
-}
-
-void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count, uint32_t r)
-{
-    uint64_t length = runs_length(count, r);
-    fit->at = (fit->at > f >> r ? fit->at : f >> r) + length;
-    fit->used += length;
 }

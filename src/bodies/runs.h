@@ -271,7 +271,15 @@ typedef struct {
 } runs_item;
 
 /* Slots that a count takes. */
-uint64_t runs_length(uint64_t count, uint32_t r);
+PLATFORM_INLINE uint64_t runs_length(uint64_t count, uint32_t r)
+{
+    if (count <= RUNS_COPIES)
+        return count;
+    uint64_t digits = 0;
+    for (uint64_t rest = count - RUNS_COPIES; rest > 0; rest >>= r)
+        digits++;
+    return RUNS_COPIES + 2 * digits;
+}
 
 /* Write the item into its slots. */
 void runs_write(const runs_view *v, uint64_t at, uint64_t x, uint64_t count);
@@ -384,11 +392,11 @@ PLATFORM_INLINE void runs_spills_less(const runs_view *v, uint64_t from,
 }
 
 /* The slot `at` of the run of a quotient goes, and those behind it that are
- * not at home come one down. */
+ * not at home come one down. The run takes all slots up to `stop`. */
 PLATFORM_INLINE void runs_delete(const runs_view *v, uint64_t quotient,
-                                 uint64_t at)
+                                 uint64_t at, uint64_t stop)
 {
-    uint64_t last = runs_gap(v, at + 1, false) - 1;
+    uint64_t last = runs_gap(v, stop, false) - 1;
     uint64_t block = at / RUNS_BLOCK, end = last / RUNS_BLOCK;
     runs_spills_less(v, quotient / RUNS_BLOCK + 1, end);
     for (uint64_t low = at % RUNS_BLOCK; block < end; block++, low = 0) {
@@ -431,6 +439,12 @@ typedef struct {
 } runs_fit;
 
 /* Adds one fingerprint to the fit. */
-void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count, uint32_t r);
+PLATFORM_INLINE void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count,
+                                  uint32_t r)
+{
+    uint64_t length = runs_length(count, r);
+    fit->at = (fit->at > f >> r ? fit->at : f >> r) + length;
+    fit->used += length;
+}
 
 #endif /* BLY_BODIES_RUNS_H */

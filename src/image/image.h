@@ -48,8 +48,9 @@ enum {
 #define IMAGE_ITEMS_UNKNOWN UINT64_MAX
 
 /* Spelled out byte by byte: no unaligned access and no #ifdef; gcc 12 and
- * clang 14 make one load or store of it at -O2. */
-static inline uint64_t image_u64(const void *image, uint64_t at)
+ * clang 14 make one load or store of it at -O2. Inlining is forced because gcc
+ * takes its length for that of eight loads, and calls it in large functions. */
+PLATFORM_INLINE uint64_t image_u64(const void *image, uint64_t at)
 {
     const uint8_t *p = (const uint8_t *)image + at;
     PLATFORM_READS8(p);
@@ -59,7 +60,7 @@ static inline uint64_t image_u64(const void *image, uint64_t at)
          | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
-static inline void image_set_u64(void *image, uint64_t at, uint64_t v)
+PLATFORM_INLINE void image_set_u64(void *image, uint64_t at, uint64_t v)
 {
     uint8_t *p = (uint8_t *)image + at;
     PLATFORM_WRITES8(p);

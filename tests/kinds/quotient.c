@@ -553,6 +553,40 @@ static void test_hostile_payloads(void **state)
     }
 }
 
+/* A build makes the image that adds make: of random keys in many parts, of keys
+ * that repeat, and of keys in one part, more than are sorted at a time. */
+static void test_build(void **state)
+{
+    enum { N = 20000 };
+    static const unsigned shifts[] = { 0, 6, 30 };
+    uint64_t *hashes = malloc(N * sizeof *hashes);
+    (void)state;
+    assert_non_null(hashes);
+    for (size_t s = 0; s < sizeof shifts / sizeof *shifts; s++)
+        for (uint64_t part = 1; part <= 3; part++) {
+            bly_spec want = { .capacity = N, .rate = s == 2 ? 1e-9 : 0.01 };
+            bly_filter *built, *added;
+            size_t bytes, wanted;
+            for (uint64_t i = 0; i < N; i++)
+                hashes[i] = test_random(part, i % (N / part))
+                         >> (i % 8 == 0 ? 0 : shifts[s]);
+            bly_keys keys = { .n = N, .hashes = hashes };
+            assert_status(bly_new(&added, "quotient:repeats=yes", &want),
+                          BLY_OK);
+            assert_status(bly_add_hashes(added, hashes, N, NULL, NULL),
+                          BLY_OK);
+            assert_status(bly_build(&built, "quotient:repeats=yes", &want,
+                                    &keys), BLY_OK);
+            const void *image = bly_image(built, &bytes);
+            const void *other = bly_image(added, &wanted);
+            assert_int_equal(bytes, wanted);
+            assert_memory_equal(image, other, bytes);
+            bly_free(built);
+            bly_free(added);
+        }
+    free(hashes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +604,7 @@ int main(void)
         cmocka_unit_test(test_room_for_repeats),
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_hostile_payloads),
+        cmocka_unit_test(test_build),
     };
     return cmocka_run_group_tests_name("quotient", tests, NULL, NULL);
 }

@@ -126,6 +126,14 @@
  * that are added exactly four times. With repeats=yes it has room for all that
  * n adds can take, and refuses none, whichever keys they are of.
  *
+ * BUILDING
+ *
+ * The payload depends only on the fingerprints, so they may be written in any
+ * order. From all keys at once (bly_build) they are sorted and written from the
+ * first slot to the last, which moves none and takes less than half the time of
+ * adds. Sorting takes 8 bytes of scratch per key. If there are more keys than
+ * were planned, which that does not suffice for, they are added one by one.
+ *
  * ANOTHER SIZE
  *
  * Twice as many slots with remainders one bit shorter make the same R. Every
@@ -181,11 +189,13 @@
 #include "image/abilities.h"
 
 #include <assert.h>
-
 #include <math.h>
+#include <string.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "bits/bits.h"
+#include "bits/sort.h"
 #include "maths/maths.h"
 #include "bodies/runs.h"
 #include "bodies/rows.h"
@@ -193,8 +203,11 @@
 enum {
     QUOTIENT_VERSION = 1,
     QUOTIENT_PLAIN = 4,                 /* among so few slots are no digits  */
-    QUOTIENT_FAR = 36                   /* from here on runs may end in the
+    QUOTIENT_FAR = 36,                  /* from here on runs may end in the
                                            next block                        */
+    QUOTIENT_PART = 1024,               /* keys that a build sorts at a time */
+    QUOTIENT_PARTS_MAX = 1 << 16,
+    QUOTIENT_DIGIT = 9                  /* bits of a key that it sorts by    */
 };
 
 #define QUOTIENT_RANGE_MAX (UINT64_C(1) << 60)
@@ -259,6 +272,21 @@ static uint64_t quotient_payload(uint64_t blocks, uint64_t r)
     return blocks * (RUNS_REMAINDERS + 8 * r) + RUNS_USED;
 }
 
+/* Returns the number of parts that n keys are dealt into. */
+static uint64_t quotient_parts(uint64_t n)
+{
+    uint64_t parts = 1;
+    while (parts < QUOTIENT_PARTS_MAX && n / parts > QUOTIENT_PART / 2)
+        parts *= 2;
+    return parts;
+}
+
+/* Bytes to deal n keys: the keys, and where each part ends. */
+static uint64_t quotient_scratch(uint64_t n)
+{
+    return (n + quotient_parts(n)) * sizeof(uint64_t);
+}
+
 /* All of the plan that follows from n, s and r. */
 static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
                                    uint64_t slots, uint32_t r, bool repeats)
@@ -269,6 +297,7 @@ static bly_status quotient_plan_of(bly_plan_t *plan, uint64_t n,
         return status;
     double range = (double)slots * ldexp(1, (int)r), keys = (double)n;
     plan->capacity = n;
+    plan->scratch = quotient_scratch(n);
     plan->rate = math_numbers_rate(range, keys);
     plan->rate_sd = sqrt(math_set_variance(range, keys)) / range;
     plan->fill = fmin(plan->rate * range / (double)slots, 1);
@@ -342,7 +371,7 @@ typedef struct {
     const uint8_t *block, *next;        /* next: or the same                 */
     uint64_t home;                      /* the quotient's place in the block */
     uint64_t occupied;
-    uint64_t rank;                      /* runs up to this quotient's        */
+    uint64_t before;                    /* runs of lower quotients           */
     uint64_t spill;
     uint64_t ends;                      /* of 64 slots, from `spill` on      */
 } quotient_place;
@@ -369,7 +398,7 @@ PLATFORM_INLINE quotient_place quotient_at(const runs_view *v,
     return (quotient_place){
         .block = block, .next = next, .home = home,
         .occupied = occupied, .spill = spill,
-        .rank = platform_popcount(occupied & ((UINT64_C(2) << home) - 1)),
+        .before = platform_popcount(occupied & runs_below(home)),
         .ends = ends & (0 - (uint64_t)(spill < RUNS_BLOCK)),
     };
 }
@@ -405,34 +434,72 @@ PLATFORM_INLINE bool quotient_contains_long(const runs_view *v, uint64_t f,
     return quotient_search_portable(v, f);
 }
 
-/* Looks up a fingerprint. All remainders of the run are compared at once: a
- * field of the XOR is zero where one equals x. Whether there is a run at all is
- * not a branch, because it would be unpredictable. */
+/* The run of a quotient, read at once. Whether there is one at all is not a
+ * branch, because it would be unpredictable. Without a run, `slot` is where one
+ * would start only if it is `wanted`: most likely in another cache line. */
+typedef struct {
+    uint64_t slot;                      /* where it starts, from the block's
+                                           first slot on                     */
+    uint64_t length;                    /* of a run, or any number           */
+    uint64_t window;                    /* the remainders, then other bits   */
+    uint64_t there;                     /* bit 0: there is a run             */
+    uint64_t odd;                       /* 1: a run, to be read slowly       */
+    uint64_t far;                       /* 1: or its start, without a run    */
+} quotient_run;
+
+PLATFORM_INLINE quotient_run quotient_read(const runs_view *v,
+                                           uint64_t quotient, bool wanted,
+                                           bool bmi)
+{
+    quotient_place p = quotient_at(v, quotient);
+    uint64_t there = p.occupied >> p.home;
+    runs_pair pair = runs_pick(p.ends, p.before + (wanted | (there & 1)), bmi);
+    uint64_t home = p.home > p.spill ? p.home - p.spill : 0;
+    uint64_t start = UINT64_C(1) << (home & 63), next = pair.last << 1;
+    start = start > next ? start : next;
+    uint64_t length = platform_popcount((pair.end << 1) - start);
+    uint64_t slot = p.spill + runs_number(start);
+    uint64_t from = slot % RUNS_BLOCK * v->r;
+    const uint8_t *row = slot < RUNS_BLOCK ? p.block : p.next;
+    return (quotient_run){
+        .slot = slot, .length = length,
+        .window = image_u64(row, RUNS_REMAINDERS + (from >> 3)) >> (from & 7),
+        .there = there,
+        .odd = (pair.end < start) | (length * v->r > 57)
+             | (slot % RUNS_BLOCK + length > RUNS_BLOCK),
+        .far = ((p.before > 0) & (next == 0)) | (p.spill >= RUNS_BLOCK),
+    };
+}
+
+/* Returns the highest bit of each remainder of the run that equals x. */
+PLATFORM_INLINE uint64_t quotient_equal(const runs_view *v,
+                                        const quotient_run *run, uint64_t x)
+{
+    uint64_t off = run->window ^ x * v->fields, low = v->tops - v->fields;
+    return ~(((off & low) + low) | off) & v->tops
+         & runs_below(run->length * v->r & 63);
+}
+
+/* Returns the highest bit of each remainder of the run that is below x. */
+PLATFORM_INLINE uint64_t quotient_less(const runs_view *v,
+                                       const quotient_run *run, uint64_t x)
+{
+    uint64_t fields = x * v->fields, window = run->window;
+    uint64_t low = (window | v->tops) - (fields & ~v->tops);
+    return ~((window & ~fields) | (~(window ^ fields) & low)) & v->tops
+         & runs_below(run->length * v->r & 63);
+}
+
+/* Looks up a fingerprint. All remainders of the run are compared at once. */
 PLATFORM_INLINE bool quotient_contains_by(const runs_view *v, uint64_t f,
                                           bool bmi)
 {
-    quotient_place p = quotient_at(v, f >> v->r);
-    runs_pair pair = runs_pick(p.ends, p.rank, bmi);
-    uint64_t home = p.home > p.spill ? p.home - p.spill : 0;
-    uint64_t start = UINT64_C(1) << (home & 63);
-    start = start > pair.last << 1 ? start : pair.last << 1;
-    uint64_t length = platform_popcount((pair.end << 1) - start);
-    uint64_t slot = p.spill + runs_number(start), bits = length * v->r;
-    uint64_t odd = (pair.end < start) | (bits > 57)
-                 | (slot % RUNS_BLOCK + length > RUNS_BLOCK);
-    if (p.occupied & (odd << p.home))
+    quotient_run run = quotient_read(v, f >> v->r, false, bmi);
+    if (run.there & run.odd)
         return quotient_contains_long(v, f, bmi);
-
-    uint64_t from = slot % RUNS_BLOCK * v->r;
-    const uint8_t *row = slot < RUNS_BLOCK ? p.block : p.next;
-    uint64_t window = image_u64(row, RUNS_REMAINDERS + (from >> 3))
-                    >> (from & 7);
-    uint64_t off = window ^ (f & runs_low(v)) * v->fields;
-    uint64_t low = v->tops - v->fields;
-    uint64_t zero = ~(((off & low) + low) | off) & v->tops;
-    bool found = (p.occupied >> p.home & 1)
-               & ((zero & runs_below(bits & 63)) != 0);
-    if (found & (length > QUOTIENT_PLAIN))
+    uint64_t equal = quotient_equal(v, &run, f & runs_low(v));
+    bool found = (run.there & 1) & (equal != 0);
+    if (found & (run.length > QUOTIENT_PLAIN))
         return quotient_contains_long(v, f, bmi);
     return found;
 }
@@ -491,6 +558,26 @@ static uint64_t quotient_count(const void *image, uint64_t hash)
 
 /* ---- Add --------------------------------------------------------------- */
 
+/* Finds the run of a fingerprint and its item there. A run of few slots, which
+ * holds no digits, is read at once. */
+PLATFORM_INLINE runs_item quotient_seek(const runs_view *v, uint64_t f,
+                                        runs_run *run, bool bmi)
+{
+    uint64_t quotient = f >> v->r, x = f & runs_low(v);
+    quotient_run read = quotient_read(v, quotient, true, bmi);
+    bool there = read.there & 1;
+    read.length = there ? read.length : 0;
+    if ((there ? read.odd : read.far) | (read.length > QUOTIENT_PLAIN)) {
+        *run = runs_find_by(v, quotient, bmi);
+        return runs_seek(v, run, x);
+    }
+    uint64_t start = quotient / RUNS_BLOCK * RUNS_BLOCK + read.slot;
+    uint64_t at = start + platform_popcount(quotient_less(v, &read, x));
+    uint64_t count = platform_popcount(quotient_equal(v, &read, x));
+    *run = (runs_run){ start, start + read.length, there };
+    return (runs_item){ at, at + count, x, count };
+}
+
 /* Finds the first of `more` free slots at or behind `at`; false: none. */
 PLATFORM_INLINE bool quotient_room(const runs_view *v, uint64_t at,
                                    uint64_t more, uint64_t *gap)
@@ -529,8 +616,8 @@ PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
                                             uint64_t count, bool bmi)
 {
     uint64_t quotient = f >> v->r, x = f & runs_low(v), gap = 0;
-    runs_run run = runs_find_by(v, quotient, bmi);
-    runs_item item = runs_seek(v, &run, x);
+    runs_run run;
+    runs_item item = quotient_seek(v, f, &run, bmi);
     bool seen = item.count > 0;
     if (count > UINT64_MAX - item.count)
         return quotient_is_full();
@@ -538,7 +625,7 @@ PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
     uint64_t now = runs_length(item.count + count, v->r);
     uint64_t more = now > old ? now - old : 0;
     if (now > v->space - item.at
-        || (more > 0 && !quotient_room(v, item.at, more, &gap)))
+        || (more > 0 && !quotient_room(v, run.stop, more, &gap)))
         return quotient_is_full();
 
     runs_set_used(v, runs_used(v) + more);
@@ -576,7 +663,7 @@ static bly_status quotient_add(void *image, uint64_t hash)
 PLATFORM_INLINE void quotient_delete_last(const runs_view *v, uint64_t quotient,
                                           const runs_run *run, uint64_t at)
 {
-    runs_delete(v, quotient, at);
+    runs_delete(v, quotient, at, run->stop);
     if (run->stop - run->start == 1)
         runs_mark(v, RUNS_OCCUPIED, quotient, false);
     else if (at == run->stop - 1)
@@ -587,11 +674,9 @@ PLATFORM_INLINE bly_status quotient_minus_by(const runs_view *v, uint64_t f,
                                              bool bmi)
 {
     uint64_t quotient = f >> v->r, x = f & runs_low(v);
-    runs_run run = runs_find_by(v, quotient, bmi);
-    if (!run.occupied)
-        return status_plain(BLY_EABSENT);
-    runs_item item = runs_seek(v, &run, x);
-    if (item.count == 0)
+    runs_run run;
+    runs_item item = quotient_seek(v, f, &run, bmi);
+    if (!run.occupied || item.count == 0)
         return status_plain(BLY_EABSENT);
     uint64_t old = item.next - item.at;
     uint64_t now = item.count == 1 ? 0
@@ -604,7 +689,7 @@ PLATFORM_INLINE bly_status quotient_minus_by(const runs_view *v, uint64_t f,
     if (now == 0)
         quotient_delete_last(v, quotient, &run, item.at);
     for (; now > 0 && old > now; old--)
-        runs_delete(v, quotient, item.at);
+        runs_delete(v, quotient, item.at, item.at + 1);
     if (now > 0)
         runs_write(v, item.at, x, item.count - 1);
     return BLY_OK;
@@ -761,6 +846,137 @@ static void quotient_remove_many(void *image, const uint64_t *hashes, size_t n,
     QUOTIENT_HERE(remove_many, image, hashes, n, each);
 }
 
+/* ---- Write in rising order --------------------------------------------- */
+
+/* The spill of a block, when the runs before it end at `at`. */
+static uint8_t quotient_spill(uint64_t block, uint64_t at)
+{
+    uint64_t home = block * RUNS_BLOCK;
+    uint64_t spill = at > home ? at - home : 0;
+    return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
+}
+
+/* An empty filter that fingerprints are written into, in rising order. */
+typedef struct {
+    const runs_view *view;
+    runs_fit fit;
+    uint64_t last;                      /* the last quotient, or UINT64_MAX  */
+    uint64_t block;                     /* the first without its spill       */
+} quotient_writer;
+
+static quotient_writer quotient_writer_of(const runs_view *v)
+{
+    return (quotient_writer){ .view = v, .last = UINT64_MAX };
+}
+
+/* Writes the spills of the blocks up to `last`, if the runs before it end at
+ * `at`. */
+PLATFORM_INLINE void quotient_spills(quotient_writer *w, uint64_t last,
+                                     uint64_t at)
+{
+    const runs_view *v = w->view;
+    for (; w->block <= last && w->block < v->count; w->block++)
+        runs_block(v, w->block)[RUNS_SPILL] = quotient_spill(w->block, at);
+}
+
+/* Writes the next fingerprint. False: it does not fit. */
+PLATFORM_INLINE bool quotient_write(quotient_writer *w, uint64_t f,
+                                    uint64_t count)
+{
+    const runs_view *v = w->view;
+    uint64_t quotient = f >> v->r, before = w->fit.at;
+    runs_fit_one(&w->fit, f, count, v->r);
+    if (quotient >= v->slots || w->fit.at > v->space
+        || w->fit.used > quotient_limit(v->slots))
+        return false;
+    if (quotient == w->last)
+        runs_mark(v, RUNS_ENDS, before - 1, false);
+    else
+        quotient_spills(w, quotient / RUNS_BLOCK, before);
+    runs_mark(v, RUNS_OCCUPIED, quotient, true);
+    runs_write(v, w->fit.at - runs_length(count, v->r), f & runs_low(v),
+               count);
+    runs_mark(v, RUNS_ENDS, w->fit.at - 1, true);
+    w->last = quotient;
+    return true;
+}
+
+static void quotient_write_end(quotient_writer *w)
+{
+    quotient_spills(w, w->view->count, w->fit.at);
+    runs_set_used(w->view, w->fit.used);
+}
+
+/* ---- Build ------------------------------------------------------------- */
+
+/* A build sorts all keys and writes them in order, which moves no slot. It
+ * deals them into parts by their high bits, and sorts each part in the
+ * first-level cache. */
+
+/* Sorts a part, whose keys are alike in the bits from `top` on. */
+static void quotient_sort(uint64_t *keys, size_t n, unsigned top)
+{
+    uint64_t sorted[QUOTIENT_PART];
+    uint16_t next[1 << QUOTIENT_DIGIT] = { 0 };
+    const unsigned shift = top > QUOTIENT_DIGIT ? top - QUOTIENT_DIGIT : 0;
+    const uint64_t mask = (1 << QUOTIENT_DIGIT) - 1;
+    if (n > QUOTIENT_PART) {
+        sort_heap(keys, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        next[keys[i] >> shift & mask]++;
+    for (size_t digit = 0, sum = 0; digit <= mask; digit++) {
+        size_t some = next[digit];
+        next[digit] = (uint16_t)sum;
+        sum += some;
+    }
+    for (size_t i = 0; i < n; i++)
+        sorted[next[keys[i] >> shift & mask]++] = keys[i];
+    sort_insert(sorted, n);
+    memcpy(keys, sorted, n * sizeof *keys);
+}
+
+static bly_status quotient_build(void *image, const kind_keys *keys,
+                                 const kind_bench *bench)
+{
+    const runs_view v = runs_look(image);
+    const uint64_t n = keys->n, parts = quotient_parts(n);
+    uint64_t *dealt = bench->scratch, *ends = dealt + n, begin = 0;
+    size_t done;
+    if (quotient_scratch(n) > bench->bytes)     /* planned for fewer keys    */
+        return quotient_add_many(image, keys->hashes, keys->n, &done);
+
+    memset(ends, 0, (size_t)parts * sizeof *ends);
+    unsigned top = 0;
+    while (top < 63 && (v.range - 1) / parts >> top > 0)
+        top++;
+    TASK_SPAN(i, 0, n)
+        ends[quotient_fingerprint(&v, keys->hashes[i]) >> top]++;
+    for (uint64_t part = 0, sum = 0; part < parts; part++) {
+        uint64_t some = ends[part];
+        ends[part] = sum;
+        sum += some;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t f = quotient_fingerprint(&v, keys->hashes[i]);
+        dealt[ends[f >> top]++] = f;
+    }
+
+    quotient_writer w = quotient_writer_of(&v);
+    for (uint64_t part = 0; part < parts; begin = ends[part++]) {
+        quotient_sort(dealt + begin, (size_t)(ends[part] - begin), top);
+        for (uint64_t i = begin, end; i < ends[part]; i = end) {
+            for (end = i + 1; end < ends[part] && dealt[end] == dealt[i]; )
+                end++;
+            if (!quotient_write(&w, dealt[i], end - i))
+                return quotient_is_full();
+        }
+    }
+    quotient_write_end(&w);
+    return BLY_OK;
+}
+
 /* ---- Two filters ------------------------------------------------------- */
 
 /* A walk through the fingerprints of two filters of one plan. */
@@ -803,14 +1019,6 @@ static bool quotient_both_fit(const runs_view *a, const runs_view *b)
         runs_fit_one(&fit, p.f, count + more, a->r);
     }
     return fit.at <= a->space && fit.used <= quotient_limit(a->slots);
-}
-
-/* The spill of a block, when the runs before it end at `at`. */
-static uint8_t quotient_spill(uint64_t block, uint64_t at)
-{
-    uint64_t home = block * RUNS_BLOCK;
-    uint64_t spill = at > home ? at - home : 0;
-    return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
 }
 
 /* Returns whether the spills of the blocks up to that of a quotient are right,
@@ -971,40 +1179,15 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
     return quotient_plan_of(plan, capacity, slots, (uint32_t)r, repeats);
 }
 
-/* Writes the spills of the blocks up to that of a quotient, if the runs before
- * it end at `at`. Returns the first block that is not done yet. */
-static uint64_t quotient_spills(const runs_view *v, uint64_t block,
-                                uint64_t last, uint64_t at)
-{
-    for (; block <= last && block < v->count; block++)
-        runs_block(v, block)[RUNS_SPILL] = quotient_spill(block, at);
-    return block;
-}
-
 static bly_status quotient_resize(void *into, const void *image)
 {
-    runs_view v = runs_look(image), w = runs_look(into);
+    runs_view v = runs_look(image), to = runs_look(into);
     runs_cursor c = runs_first(&v);
-    runs_fit fit = { 0, 0 };
-    uint64_t block = 0, last = UINT64_MAX;
-    while (runs_next(&c)) {
-        uint64_t quotient = c.f >> w.r, before = fit.at;
-        runs_fit_one(&fit, c.f, c.count, w.r);
-        if (quotient >= w.slots || fit.at > w.space
-            || fit.used > quotient_limit(w.slots))
+    quotient_writer w = quotient_writer_of(&to);
+    while (runs_next(&c))
+        if (!quotient_write(&w, c.f, c.count))
             return status_plain(BLY_ECORRUPT);
-        uint64_t length = runs_length(c.count, w.r);
-        if (quotient == last)
-            runs_mark(&w, RUNS_ENDS, before - 1, false);
-        else
-            block = quotient_spills(&w, block, quotient / RUNS_BLOCK, before);
-        runs_mark(&w, RUNS_OCCUPIED, quotient, true);
-        runs_write(&w, fit.at - length, c.f & runs_low(&w), c.count);
-        runs_mark(&w, RUNS_ENDS, fit.at - 1, true);
-        last = quotient;
-    }
-    quotient_spills(&w, block, w.count, fit.at);
-    runs_set_used(&w, fit.used);
+    quotient_write_end(&w);
     return c.sound ? BLY_OK : status_plain(BLY_ECORRUPT);
 }
 
@@ -1040,6 +1223,10 @@ static void quotient_stat(bly_info_t *out, const void *image)
     out->rate = share;
     out->probes = 1;
 }
+
+static const kind_building quotient_building = {
+    .build = quotient_build,
+};
 
 static const kind_combining quotient_combining = {
     .unite   = quotient_unite,
@@ -1078,6 +1265,7 @@ const bly_kind bly_kind_quotient = {
     .count       = quotient_count,
     .count_many  = quotient_count_many,
 
+    .building  = &quotient_building,
     .combining = &quotient_combining,
     .listing   = &quotient_listing,
     .resizing  = &quotient_resizing,
