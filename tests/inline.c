@@ -363,6 +363,26 @@ static void test_view_stays(void **state)
 
 /* ---- Refusals ------------------------------------------------------------ */
 
+/* A view for a constant k refuses filters with another. */
+static void test_of_k(void **state)
+{
+    bly_filter *filter = inline_built("blocked:k=7", 0.02, 100);
+    bly_inline_blocked any, seven, eight = { .k = 8 };
+    (void)state;
+    assert_status(bly_inline_blocked_of(&any, filter), BLY_OK);
+    assert_status(bly_inline_blocked_of_k(&seven, filter, 7), BLY_OK);
+    assert_memory_equal(&seven, &any, sizeof any);
+    assert_status(bly_inline_blocked_of_k(&eight, filter, 8),
+                  BLY_EUNSUPPORTED);
+    assert_non_null(strstr(bly_why(), "7 bits per key"));
+    assert_true(eight.k == 8);
+    bly_free(filter);
+    filter = inline_built("split", 0.02, 100);
+    assert_status(bly_inline_blocked_of_k(&eight, filter, 8),
+                  BLY_EUNSUPPORTED);
+    bly_free(filter);
+}
+
 /* Every view but the right one refuses a filter of a kind, and leaves it
  * untouched. */
 static void test_other_kinds(void **state)
@@ -460,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_adds),
         cmocka_unit_test(test_adds_to_a_file),
         cmocka_unit_test(test_view_stays),
+        cmocka_unit_test(test_of_k),
         cmocka_unit_test(test_other_kinds),
         cmocka_unit_test(test_no_adds),
     };
