@@ -37,12 +37,23 @@ static bool views_of(views_view *out, const bly_filter *filter)
     return status == BLY_OK;
 }
 
+/* Some numbers of bits per key are constants, one for each loop. */
+static bool views_blocked(const bly_inline_blocked *view, uint64_t hash)
+{
+    switch (view->k) {
+    case 7:  return bly_inline_blocked_contains_k(view, hash, 7);
+    case 12: return bly_inline_blocked_contains_k(view, hash, 12);
+    case 20: return bly_inline_blocked_contains_k(view, hash, 20);
+    default: return bly_inline_blocked_contains(view, hash);
+    }
+}
+
 static bool views_contains(const views_view *view, uint64_t hash)
 {
     switch (view->kind) {
     case VIEWS_BLOCKED:
         bly_inline_blocked_prefetch(&view->as.blocked, hash);
-        return bly_inline_blocked_contains(&view->as.blocked, hash);
+        return views_blocked(&view->as.blocked, hash);
     case VIEWS_SPLIT:
         bly_inline_split_prefetch(&view->as.split, hash);
         return bly_inline_split_contains(&view->as.split, hash);

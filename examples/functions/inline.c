@@ -34,6 +34,19 @@ static size_t blocked(const bly_filter *f, const uint64_t *hash)
     return hits;
 }
 
+static size_t blocked_of_six(const bly_filter *f, const uint64_t *hash)
+{
+    size_t hits = 0;
+    /* example */
+    bly_inline_blocked view;
+    if (bly_inline_blocked_of_k(&view, f, 6) < 0)
+        errx(1, "%s", bly_why());
+    for (size_t i = 0; i < N; i++)
+        hits += bly_inline_blocked_contains_k(&view, hash[i], 6);
+    /* end */
+    return hits;
+}
+
 static size_t split(const bly_filter *f, const uint64_t *hash)
 {
     size_t hits = 0;
@@ -128,6 +141,7 @@ int main(void)
     for (uint64_t i = 0; i < N; i++)
         hash[i] = bly_mix64(i);
     check("blocked", hash, blocked);
+    check("blocked:k=6", hash, blocked_of_six);
     check("split", hash, split);
     check("standard", hash, standard);
     check("fuse", hash, fuse);

@@ -153,6 +153,14 @@ BLY_API bly_status bly_inline_blocked_of(bly_inline_blocked *view,
                                          const bly_filter *filter)
                                          BLY_MUST BLY_GIVEN(1, 2);
 
+/* Fills in a view of a filter of kind "blocked" with k bits per key.
+ * BLY_EUNSUPPORTED: the filter is of another kind or has another k; the view is
+ * untouched. Thread-safe. */
+BLY_API bly_status bly_inline_blocked_of_k(bly_inline_blocked *view,
+                                           const bly_filter *filter,
+                                           uint32_t k)
+                                           BLY_MUST BLY_GIVEN(1, 2);
+
 /* Looks up a hash by a view, or adds it. The answers are those of
  * bly_contains_hash and bly_add_hash: BLY_OK if it was not there, BLY_SEEN if
  * it was perhaps there before. Adds are allowed only between bly_inline_begin
@@ -161,6 +169,13 @@ BLY_INLINE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
                                             uint64_t hash);
 BLY_INLINE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
                                              uint64_t hash);
+
+/* Looks up a hash by a view of a filter with k bits per key. If k is a constant
+ * (or a parameter of a template), the code for other numbers disappears, and
+ * the view should come from bly_inline_blocked_of_k: the answers are wrong if
+ * the filter has another k. */
+BLY_INLINE bool bly_inline_blocked_contains_k(const bly_inline_blocked *view,
+                                              uint64_t hash, uint32_t k);
 
 /* Prefetches the memory that a lookup by a view reads. A hint, to be given some
  * keys ahead if hashes arrive in bursts. */
@@ -566,12 +581,17 @@ BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
 #endif
 }
 
+BLY_INSIDE bool bly_inline_blocked_contains_k(const bly_inline_blocked *view,
+                                              uint64_t hash, uint32_t k)
+{
+    uint64_t state = bly_inside_spread(hash);
+    return bly_inside_blocked(bly_inside_line(view, state), (uint32_t)state, k);
+}
+
 BLY_INSIDE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
                                             uint64_t hash)
 {
-    uint64_t state = bly_inside_spread(hash);
-    return bly_inside_blocked(bly_inside_line(view, state), (uint32_t)state,
-                              view->k);
+    return bly_inline_blocked_contains_k(view, hash, view->k);
 }
 
 BLY_INSIDE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
@@ -607,9 +627,29 @@ BLY_INSIDE void bly_inline_split_prefetch(const bly_inline_split *view,
     bly_inside_ask(bly_inside_block(view, hash));
 }
 
-#if BLY_INSIDE_VECTOR >= 32
+/* Returns the bit of the block, 0 .. 255, that a hash has in a lane. */
+BLY_INSIDE uint64_t bly_inside_lane(uint64_t hash, uint32_t lane, uint32_t salt)
+{
+    return lane * 32 + ((uint32_t)hash * salt >> 27);
+}
+
+/* Tests all eight bits without an unpredictable branch. */
+BLY_INSIDE bool bly_inside_split_plain(const uint8_t *block, uint64_t hash)
+{
+    bool all = bly_inside_test(block, bly_inside_lane(hash, 0, 0x47B6137Bu));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 1, 0x44974D91u));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 2, 0x8824AD5Bu));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 3, 0xA2B7289Du));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 4, 0x705495C7u));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 5, 0x2DF1424Bu));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 6, 0x9EFC4947u));
+    all &= bly_inside_test(block, bly_inside_lane(hash, 7, 0x5C6BFB31u));
+    return all;
+}
+
+#ifdef BLY_INSIDE_AVX2
 /* Returns the eight bits of a hash, one per lane. */
-BLY_INSIDE __m256i bly_inside_lanes(uint64_t hash)
+BLY_INSIDE BLY_INSIDE_AVX2 __m256i bly_inside_lanes_avx2(uint64_t hash)
 {
     const __m256i salts = _mm256_setr_epi32(
         (int)0x47B6137Bu, (int)0x44974D91u, (int)0x8824AD5Bu, (int)0xA2B7289Du,
@@ -618,20 +658,22 @@ BLY_INSIDE __m256i bly_inside_lanes(uint64_t hash)
     return _mm256_sllv_epi32(_mm256_set1_epi32(1),
                              _mm256_srli_epi32(products, 27));
 }
+#endif
 
+#if BLY_INSIDE_VECTOR >= 32
 BLY_INSIDE bool bly_inline_split_contains(const bly_inline_split *view,
                                           uint64_t hash)
 {
     __m256i block;
     BLY_INSIDE_FETCH(block, bly_inside_block(view, hash), "vmovdqu");
-    return _mm256_testc_si256(block, bly_inside_lanes(hash)) != 0;
+    return _mm256_testc_si256(block, bly_inside_lanes_avx2(hash)) != 0;
 }
 
 BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
                                            uint64_t hash)
 {
     void *block = bly_inside_block(view, hash);
-    __m256i bits = bly_inside_lanes(hash);
+    __m256i bits = bly_inside_lanes_avx2(hash);
     __m256i old = _mm256_loadu_si256((const __m256i *)block);
     _mm256_storeu_si256((__m256i *)block, _mm256_or_si256(old, bits));
     return _mm256_testc_si256(old, bits) ? BLY_SEEN : BLY_OK;
@@ -705,25 +747,10 @@ BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
                                                                : BLY_OK;
 }
 #else
-/* Returns the bit of the block, 0 .. 255, that a hash has in a lane. */
-BLY_INSIDE uint64_t bly_inside_lane(uint64_t hash, uint32_t lane, uint32_t salt)
-{
-    return lane * 32 + ((uint32_t)hash * salt >> 27);
-}
-
 BLY_INSIDE bool bly_inline_split_contains(const bly_inline_split *view,
                                           uint64_t hash)
 {
-    const uint8_t *block = bly_inside_block(view, hash);
-    bool all = bly_inside_test(block, bly_inside_lane(hash, 0, 0x47B6137Bu));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 1, 0x44974D91u));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 2, 0x8824AD5Bu));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 3, 0xA2B7289Du));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 4, 0x705495C7u));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 5, 0x2DF1424Bu));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 6, 0x9EFC4947u));
-    all &= bly_inside_test(block, bly_inside_lane(hash, 7, 0x5C6BFB31u));
-    return all;
+    return bly_inside_split_plain(bly_inside_block(view, hash), hash);
 }
 
 BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,

@@ -7,9 +7,7 @@
  *
  * A slot is filled again as soon as its key is done, so that the loop counts
  * only slots. With a second index for the key ahead, both modulo the size of
- * the ring, a lookup in `blocked` took 1.2 times as long. Without prefetches a
- * filter in the second-level cache is not faster by as much as 5 %, so there is
- * no loop for it.
+ * the ring, a lookup in `blocked` took 1.2 times as long.
  */
 #ifndef BLY_BASE_RING_H
 #define BLY_BASE_RING_H

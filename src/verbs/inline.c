@@ -39,6 +39,22 @@ bly_status bly_inline_blocked_of(bly_inline_blocked *view,
     return inline_fill(view, sizeof *view, "blocked", filter);
 }
 
+bly_status bly_inline_blocked_of_k(bly_inline_blocked *view,
+                                   const bly_filter *filter, uint32_t k)
+{
+    bly_inline_blocked any;
+    bly_status status = bly_inline_blocked_of(&any, filter);
+    if (status == BLY_OK && any.k != k)
+        status = status_fail(BLY_EUNSUPPORTED, "the filter has %u bits per "
+                             "key, but the view is for %u: make the filter "
+                             "with k=%u, or fill a view for any number "
+                             "(bly_inline_blocked_of)", (unsigned)any.k,
+                             (unsigned)k, (unsigned)k);
+    if (status == BLY_OK)
+        *view = any;
+    return status;
+}
+
 bly_status bly_inline_split_of(bly_inline_split *view,
                                const bly_filter *filter)
 {

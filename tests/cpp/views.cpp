@@ -11,6 +11,19 @@ bool views_blocked(const bly_inline_blocked *v, uint64_t hash)
         || bly_inline_blocked_add(v, hash) == BLY_SEEN;
 }
 
+template <uint32_t k>
+bool views_blocked_k(const bly_inline_blocked *v, uint64_t hash)
+{
+    return bly_inline_blocked_contains_k(v, hash, k);
+}
+
+bool views_some(const bly_inline_blocked *v, uint64_t hash);
+bool views_some(const bly_inline_blocked *v, uint64_t hash)
+{
+    return views_blocked_k<6>(v, hash) || views_blocked_k<12>(v, hash)
+        || views_blocked_k<20>(v, hash);
+}
+
 bool views_split(const bly_inline_split *v, uint64_t hash);
 bool views_split(const bly_inline_split *v, uint64_t hash)
 {

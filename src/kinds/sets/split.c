@@ -73,12 +73,14 @@
  */
 #include "image/abilities.h"
 
-#include "bloomery/inline.h"
-
 #include <assert.h>
 #include <string.h>
 
+#include "base/ring.h"
 #include "base/vector.h"
+
+#include "bloomery/inline.h"
+
 #include "bits/bits.h"
 #include "bodies/rows.h"
 
@@ -172,35 +174,25 @@ static bly_status split_check(const void *image)
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 
-/* Returns where the block of a hash begins in the payload. */
-PLATFORM_INLINE uint64_t split_block_of(uint64_t blocks, uint64_t hash)
+/* The bodies of single lookups are those of bloomery/inline.h. */
+static_assert(sizeof(bly_inline_split) <= KIND_VIEW, "a view has its room");
+
+PLATFORM_INLINE bly_inline_split split_look(const void *image)
 {
-    return ((hash >> 32) * blocks >> 32) * SPLIT_BLOCK_BYTES;
+    return (bly_inline_split){
+        .payload = image_payload_mut((void *)(uintptr_t)image),
+        .blocks = image_geometry(image, SPLIT_BLOCKS),
+    };
 }
 
-PLATFORM_INLINE uint64_t split_block(const void *image, uint64_t hash)
-{
-    return split_block_of(image_geometry(image, SPLIT_BLOCKS), hash);
-}
-
-/* The bit, 0 .. 255 of the block, that a hash has in a lane. */
+/* Returns the bit, 0 .. 255 of the block, that a hash has in a lane. */
 PLATFORM_INLINE uint64_t split_bit(uint64_t hash, uint32_t lane)
 {
     uint32_t in_lane = (uint32_t)hash * split_salt[lane] >> SPLIT_SHIFT;
     return (uint64_t)lane * SPLIT_LANE_BITS + in_lane;
 }
 
-/* Looks at all eight bits: a branch on the first clear one could not be
- * foreseen, and the keys that follow would have to wait for this one's line. */
-PLATFORM_INLINE bool split_test(const uint8_t *block, uint64_t hash)
-{
-    bool all = true;
-    for (uint32_t lane = 0; lane < SPLIT_LANES; lane++)
-        all &= bits_test(block, split_bit(hash, lane));
-    return all;
-}
-
-/* Set all eight; was one of them clear? */
+/* Sets all eight; returns whether one of them was clear. */
 PLATFORM_INLINE bool split_set(uint8_t *block, uint64_t hash, bool shared)
 {
     bool fresh = false;
@@ -211,16 +203,23 @@ PLATFORM_INLINE bool split_set(uint8_t *block, uint64_t hash, bool shared)
     return fresh;
 }
 
+static bool split_one(const void *subject, uint64_t hash)
+{
+    return bly_inside_split_plain(bly_inside_block(subject, hash), hash);
+}
+
 static bool split_contains(const void *image, uint64_t hash)
 {
-    return split_test(image_payload(image) + split_block(image, hash), hash);
+    const bly_inline_split v = split_look(image);
+    return split_one(&v, hash);
 }
 
 PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
                                          bool shared)
 {
-    uint8_t *block = image_payload_mut(image) + split_block(image, hash);
-    return split_set(block, hash, shared) ? BLY_OK : BLY_SEEN;
+    const bly_inline_split v = split_look(image);
+    return split_set(bly_inside_block(&v, hash), hash, shared)
+         ? BLY_OK : BLY_SEEN;
 }
 
 static bly_status split_add(void *image, uint64_t hash)
@@ -236,57 +235,43 @@ static bly_status split_add_shared(void *image, uint64_t hash)
 static void split_places(const void *image, const uint64_t *hashes, size_t n,
                          uint64_t *places, size_t *bytes)
 {
+    const bly_inline_split v = split_look(image);
     *bytes = SPLIT_BLOCK_BYTES;
     for (size_t i = 0; i < n; i++)
-        places[i] = IMAGE_HEADER + split_block(image, hashes[i]);
+        places[i] = IMAGE_HEADER
+                  + (uint64_t)(bly_inside_block(&v, hashes[i]) - v.payload);
 }
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* The view of one key's question. */
-typedef struct {
-    const uint8_t *payload;
-    uint64_t blocks;
-} split_view;
+typedef uint8_t *split_key;             /* its block                         */
 
-static_assert(sizeof(split_view) <= KIND_VIEW, "a view has its room");
+enum { SPLIT_RING = 128 };              /* prefetched keys, at most          */
 
-PLATFORM_INLINE const uint8_t *split_look(const split_view *v, uint64_t hash)
-{
-    return v->payload + split_block_of(v->blocks, hash);
-}
-
-/* A batch that runs some keys behind its prefetches. `work` is the
- * statement for hashes[i] and its `block`. */
-#define SPLIT_EACH(image, hashes, from, to, first, work)                       \
-    for (size_t i = (from); i < (to); i++) {                                   \
-        first;                                                                 \
-        uint8_t *block = payload + split_block((image), (hashes)[i]);          \
-        work;                                                                  \
-    }
-
+/* `work` is the statement for hashes[i] and its `block`. It is so short that a
+ * filter in the second-level cache is faster without prefetches. */
 #define SPLIT_ROLL(image, hashes, n, prefetch, work)                           \
     do {                                                                       \
-        uint8_t *payload = image_payload_mut((void *)(uintptr_t)(image));      \
-        size_t ahead = cpu_ahead(n, n, image_payload_bytes(image));            \
-        for (size_t i = 0; i < ahead; i++)                                     \
-            prefetch(payload + split_block((image), (hashes)[i]));             \
-        SPLIT_EACH(image, hashes, 0, (n) - ahead,                              \
-            prefetch(payload + split_block((image), (hashes)[i + ahead])),     \
-            work)                                                              \
-        SPLIT_EACH(image, hashes, (n) - ahead, n, (void)0, work)               \
+        const bly_inline_split view = split_look(image);                       \
+        if (view.blocks * SPLIT_BLOCK_BYTES <= cpu_near()) {                   \
+            for (size_t i = 0; i < (n); i++) {                                 \
+                uint8_t *block = bly_inside_block(&view, (hashes)[i]);         \
+                work;                                                          \
+            }                                                                  \
+            break;                                                             \
+        }                                                                      \
+        RING_ROLL(split_key, SPLIT_RING, n, view.blocks * SPLIT_BLOCK_BYTES,   \
+            *slot = bly_inside_block(&view, (hashes)[i]);                      \
+            prefetch(*slot),                                                   \
+            uint8_t *block = *slot;                                            \
+            work);                                                             \
     } while (0)
-
-static bool split_one(const void *subject, uint64_t hash)
-{
-    return split_test(split_look(subject, hash), hash);
-}
 
 static void split_contains_portable(const void *image, const uint64_t *hashes,
                                     size_t n, bool *present)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               present[i] = split_test(block, hashes[i]));
+               present[i] = bly_inside_split_plain(block, hashes[i]));
 }
 
 static void split_add_portable(void *image, const uint64_t *hashes, size_t n)
@@ -331,7 +316,7 @@ PLATFORM_INLINE vector4 split_set_baseline(uint8_t *half, uint64_t hash,
 
 static bool split_one_baseline(const void *subject, uint64_t hash)
 {
-    return split_test_baseline(split_look(subject, hash), hash);
+    return split_test_baseline(bly_inside_block(subject, hash), hash);
 }
 
 static void split_contains_baseline(const void *image, const uint64_t *hashes,
@@ -360,21 +345,11 @@ static void split_each_baseline(void *image, const uint64_t *hashes, size_t n,
 #endif
 
 #if CPU_X86
-/* The eight bits of a hash, one in each lane. */
-CPU_TARGET_AVX2 static inline __m256i split_bits_avx2(uint64_t hash)
-{
-    __m256i salts = _mm256_loadu_si256((const __m256i *)(const void *)
-                                       split_salt);
-    __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)hash), salts);
-    return _mm256_sllv_epi32(_mm256_set1_epi32(1),
-                             _mm256_srli_epi32(products, SPLIT_SHIFT));
-}
-
 CPU_TARGET_AVX2 static bool split_one_avx2(const void *subject, uint64_t hash)
 {
-    const split_view *v = subject;
-    const uint8_t *block = split_look(v, hash);
-    return _mm256_testc_si256(vector_load32(block), split_bits_avx2(hash));
+    const uint8_t *block = bly_inside_block(subject, hash);
+    return _mm256_testc_si256(vector_load32(block),
+                              bly_inside_lanes_avx2(hash));
 }
 
 CPU_TARGET_AVX2 static void
@@ -382,8 +357,8 @@ split_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
                     bool *present)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               present[i] = _mm256_testc_si256(vector_load32(block),
-                                               split_bits_avx2(hashes[i])));
+        __m256i bits = bly_inside_lanes_avx2(hashes[i]);
+        present[i] = _mm256_testc_si256(vector_load32(block), bits));
 }
 
 CPU_TARGET_AVX2 static void
@@ -392,14 +367,14 @@ split_add_avx2(void *image, const uint64_t *hashes, size_t n)
     SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
                _mm256_storeu_si256((__m256i *)(void *)block,
                    _mm256_or_si256(vector_load32(block),
-                                   split_bits_avx2(hashes[i]))));
+                                   bly_inside_lanes_avx2(hashes[i]))));
 }
 
 CPU_TARGET_AVX2 static void
 split_each_avx2(void *image, const uint64_t *hashes, size_t n, bool *seen)
 {
     SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-        __m256i bits = split_bits_avx2(hashes[i]);
+        __m256i bits = bly_inside_lanes_avx2(hashes[i]);
         __m256i old = vector_load32(block);
         seen[i] = _mm256_testc_si256(old, bits);
         _mm256_storeu_si256((__m256i *)(void *)block,
@@ -431,10 +406,7 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
  * the processor sees more keys ahead. */
 static kind_contains *split_contains_here(const void **subject, void *view)
 {
-    *(split_view *)view = (split_view){
-        .payload = image_payload(*subject),
-        .blocks = image_geometry(*subject, SPLIT_BLOCKS),
-    };
+    *(bly_inline_split *)view = split_look(*subject);
     *subject = view;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
@@ -526,9 +498,7 @@ static void split_stat(bly_info_t *out, const void *image)
 
 static void split_inline(void *view, const void *image)
 {
-    bly_inline_split *out = view;
-    out->payload = image_payload_mut((void *)(uintptr_t)image);
-    out->blocks = image_geometry(image, SPLIT_BLOCKS);
+    *(bly_inline_split *)view = split_look(image);
 }
 
 static const kind_sharing split_sharing = {

@@ -64,10 +64,10 @@ typedef struct {
     uint8_t *line;
     uint32_t g;                         /* of the probes after the eighth    */
     uint32_t word[8], bit[8];
-} blocked_places;
+} blocked_spots;
 
 CPU_TARGET_AVX2 PLATFORM_INLINE void
-blocked_place_avx2(blocked_places *slot, const blocked_view *v, uint64_t hash)
+blocked_place_avx2(blocked_spots *slot, const blocked_view *v, uint64_t hash)
 {
     uint64_t state = hash_spread(hash);
     __m256i steps = _mm256_loadu_si256((const __m256i *)(const void *)
@@ -87,7 +87,7 @@ blocked_place_avx2(blocked_places *slot, const blocked_view *v, uint64_t hash)
 /* Sets k bits word by word; returns whether one of them was clear. Collecting
  * them in registers as with AVX-512 would take two registers per line and twice
  * the work. */
-PLATFORM_INLINE bool blocked_set_places(const blocked_places *slot, uint32_t k)
+PLATFORM_INLINE bool blocked_set_spots(const blocked_spots *slot, uint32_t k)
 {
     uint32_t fresh = 0;
     PLATFORM_UNROLL
@@ -110,18 +110,18 @@ CPU_TARGET_AVX2 PLATFORM_INLINE void
 blocked_add_k_avx2(const blocked_view *v, uint32_t k, const uint64_t *hashes,
                    size_t n)
 {
-    RING_ROLL(blocked_places, BLOCKED_RING, n, blocked_bytes(v),
+    RING_ROLL(blocked_spots, BLOCKED_RING, n, blocked_bytes(v),
               blocked_place_avx2(slot, v, hashes[i]),
-              blocked_set_places(slot, k));
+              blocked_set_spots(slot, k));
 }
 
 CPU_TARGET_AVX2 PLATFORM_INLINE void
 blocked_each_k_avx2(const blocked_view *v, uint32_t k, const uint64_t *hashes,
                     size_t n, bool *seen)
 {
-    RING_ROLL(blocked_places, BLOCKED_RING, n, blocked_bytes(v),
+    RING_ROLL(blocked_spots, BLOCKED_RING, n, blocked_bytes(v),
               blocked_place_avx2(slot, v, hashes[i]),
-              seen[i] = !blocked_set_places(slot, k));
+              seen[i] = !blocked_set_spots(slot, k));
 }
 
 CPU_TARGET_AVX2 void
