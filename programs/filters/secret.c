@@ -139,7 +139,7 @@ int secret_read(const char *path)
 int secret_draw(void)
 {
     if (bly_draw(secret_key, sizeof secret_key) < 0)
-        return report_error("%s", filter_why());
+        return report_error("%s", bly_why_in("command"));
     format_how()->secret = secret_key;
     return CLI_GO;
 }
