@@ -260,11 +260,11 @@ def unmeasured():
 
 
 # Texts with times: the page, the heading, and how a time is written. In the
-# second, only the column of lookups was measured with them.
+# second, only the lookups of `blocked` and its peer.
 TIMES = [
     ("README.md", "## Speed", r"\b(\d[\d.]*)\s(n?s)\b"),
     ("docs/reference/performance.md", "## Where a peer is ahead",
-     r"(?m)^\| (?:Boost's )?`[^`]*` \| ([\d.]+) \|"),
+     r"(?m)^\| (?:Boost's `[^`]*`|`blocked`) \| ([\d.]+) \|"),
 ]
 PARTS = {
     "comparison": comparison,

@@ -142,26 +142,55 @@ def rates(_):
     return "".join(table)
 
 
-# The slots whose functions choose a body by the processor, and the functions
-# of parts that several kinds share, by what they end in.
+# The slots whose functions choose a body by the processor, by what they end in.
 JOBS = {"contains_here": "key by key", "contains_many": "batches",
-        "pass_here": "batches", "vectors": "batches", "get_many": "labels",
-        "add_many": "adds", "add_each": "adds"}
+        "get_many": "labels", "add_many": "adds", "add_each": "adds",
+        "remove_many": "removals", "count_many": "counts"}
 LEVELS = ["avx512", "avx2", "vector4", "neon"]
 ORDER = [job + only for job in dict.fromkeys(JOBS.values())
          for only in ("", " (NEON)")]
 
 
+def levels_of(name, parts, seen):
+    """Returns the levels of vectors that a function or a macro can come to, in
+    its file. Those of a body for one level are not looked at."""
+    seen.add(name)
+    found = {"avx2" if level.startswith("bmi") else level for level in
+             re.findall(r"_(avx512|avx2|bmi2?|neon)(?:_\w*)?\b", parts[name])}
+    if "CPU_VECTOR4" in parts[name]:
+        found.add("vector4")
+    for other in set(re.findall(r"\b\w+\b", parts[name])) & parts.keys() - seen:
+        if not re.search(r"_(avx512|avx2|bmi2?|neon)\b", other):
+            found |= levels_of(other, parts, seen)
+    return found
+
+
 def choosers(text):
-    """Yields the job and the levels of each function that chooses a body."""
-    for name, body in re.findall(r"(?ms)^[a-z][^\n;]*?\b([a-z]\w*)\([^;{}]*\)\n"
-                                 r"\{\n(.*?)^\}", text):
-        levels = set(re.findall(r"\b[a-z]\w*_(avx512|avx2|neon)\b", body))
-        if "CPU_VECTOR4" in body:
-            levels.add("vector4")
+    """Yields each function of a slot, its job, and its levels of vectors."""
+    text = re.sub(r"(?s)/\*.*?\*/", "", text)
+    parts = dict(re.findall(r"(?ms)^(?:[A-Za-z][^\n;#]*?\b)?([a-z]\w*)\([^;{}]*\)\n"
+                            r"\{\n(.*?)^\}", text))
+    for name, body in re.findall(r"(?m)^#define (\w+)\([^)]*\)((?:.*\\\n)*.*)", text):
+        parts[name] = parts.get(name, "") + body
+    for name in list(parts):
         for end, job in JOBS.items():
-            if levels and name.endswith("_" + end):
-                yield job, levels
+            levels = levels_of(name, parts, set()) if name.endswith("_" + end) else ()
+            if levels:
+                yield name, job, levels
+
+
+def kinds_of(path, name):
+    """Returns the kinds that a function of a file belongs to: those that name
+    it, if the file is a part of several."""
+    parts = path[:-2].split("/")
+    if parts[1] == "kinds":
+        return [parts[3]]
+    found = []
+    for kind in sorted(glob.glob("src/kinds/*/*.c")):
+        with open(kind, encoding="utf-8") as file:
+            if re.search(rf"\b{name}\b", file.read()):
+                found.append(os.path.basename(kind)[:-2])
+    return found
 
 
 def bodies(run):
@@ -171,36 +200,20 @@ def bodies(run):
     for path in sorted(glob.glob("src/kinds/**/*.c", recursive=True)
                        + glob.glob("src/bodies/*.c")):
         with open(path, encoding="utf-8") as file:
-            text = re.sub(r"(?s)/\*.*?\*/", "", file.read())
-        for job, levels in choosers(text):
-            for kind in kinds_of(path):
+            text = file.read()
+        for name, job, levels in choosers(text):
+            for kind in kinds_of(path, name):
                 for level in levels:
-                    found.setdefault(kind, {}).setdefault(level, []).append(job)
-    rows = ["| kind | AVX-512 | AVX2 | SSE2, NEON, WebAssembly |",
+                    found.setdefault(kind, {}).setdefault(level, set()).add(job)
+    rows = ["| kind | AVX-512 | AVX2, BMI2 | SSE2, NEON, WebAssembly |",
             "|---|---|---|---|"]
-    for kind, jobs in found.items():
-        jobs["vector4"] = jobs.get("vector4", []) + [
-            job + " (NEON)" for job in jobs.get("neon", [])]
-        cells = [", ".join(sorted(set(jobs.get(level, [])), key=ORDER.index))
+    for kind, jobs in sorted(found.items()):
+        jobs["vector4"] = jobs.get("vector4", set()) | {
+            job + " (NEON)" for job in jobs.get("neon", ())}
+        cells = [", ".join(sorted(jobs.get(level, ()), key=ORDER.index))
                  for level in LEVELS[:3]]
         rows.append("| " + " | ".join([f"`{kind}`"] + cells) + " |")
     return "\n".join(rows) + "\n"
-
-
-def kinds_of(path):
-    """Returns the kinds that a file belongs to: those that include its header,
-    if it is a part of several."""
-    if path.startswith("src/kinds/"):
-        return [os.path.basename(os.path.dirname(path))
-                if path.count("/") == 4
-                else os.path.basename(path)[:-2]]
-    header = path[len("src/"):-2] + ".h"
-    found = []
-    for kind in sorted(glob.glob("src/kinds/*/*.c")):
-        with open(kind, encoding="utf-8") as file:
-            if f'"{header}"' in file.read():
-                found.append(os.path.basename(kind)[:-2])
-    return found
 
 
 PARTS = {"commands": commands, "options": options, "statuses": statuses,
