@@ -131,7 +131,8 @@ static uint64_t interrupt_filters(void)
 }
 
 /* An interrupted statement ends with SQLITE_INTERRUPT at once, without another
- * look, and changes nothing. A look at the very end may be too late. */
+ * look, and changes nothing. A look at the very end may be too late, and there
+ * are fewer looks if the stored table need not be read again. */
 static bool interrupt_at(const char *text, int64_t at, int64_t looks,
                          uint64_t right)
 {
@@ -139,7 +140,7 @@ static bool interrupt_at(const char *text, int64_t at, int64_t looks,
     uint64_t before = interrupt_filters(), sum = interrupt_run(text, at,
                                                                &status);
     bool fine = status == SQLITE_INTERRUPT ? clock_looks == at + 1
-              : status == SQLITE_OK && at == looks - 1 && sum == right;
+              : status == SQLITE_OK && at >= clock_looks - 1 && sum == right;
     fine = fine && interrupt_filters() == before;
     if (!fine)
         printf("# look %lld of %lld: status %d after %lld, %s\n",
@@ -161,7 +162,7 @@ static void interrupt_statement(const char *text, int64_t moments)
         fine = interrupt_at(text, looks <= moments ? i
                             : i * (looks - 1) / (moments - 1), looks, right);
     fine = fine && interrupt_run(text, CLOCK_NEVER, &status) == right
-        && status == SQLITE_OK && clock_looks == looks;
+        && status == SQLITE_OK && clock_looks <= looks;
     interrupt_tell(fine, text, looks);
 }
 
