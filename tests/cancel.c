@@ -387,7 +387,8 @@ static void test_each_format(void **state)
  * cancelling a build ends all of them. */
 static void test_threads(void **state)
 {
-    const char *kinds[] = { "fuse", "ribbon", "gcs", "bloomier", "standard" };
+    const char *kinds[] = { "fuse", "ribbon", "gcs", "bloomier", "quotient",
+                            "standard" };
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         cancel_case c = { .kind = kinds[i], .n = 4 * CANCEL_KEYS,

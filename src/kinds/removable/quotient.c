@@ -937,20 +937,32 @@ static void quotient_sort(uint64_t *keys, size_t n, unsigned top)
     memcpy(keys, sorted, n * sizeof *keys);
 }
 
+/* Adds more keys than were planned, for which the scratch is too small. */
+static bly_status quotient_build_more(void *image, const kind_keys *keys)
+{
+    bly_status status = BLY_OK;
+    size_t done;
+    for (uint64_t i = 0, end; status == BLY_OK
+                              && (end = task_until(i, keys->n)) > i; i = end)
+        status = quotient_add_many(image, keys->hashes + i, (size_t)(end - i),
+                                   &done);
+    return status;
+}
+
 static bly_status quotient_build(void *image, const kind_keys *keys,
                                  const kind_bench *bench)
 {
     const runs_view v = runs_look(image);
     const uint64_t n = keys->n, parts = quotient_parts(n);
     uint64_t *dealt = bench->scratch, *ends = dealt + n, begin = 0;
-    size_t done;
-    if (quotient_scratch(n) > bench->bytes)     /* planned for fewer keys    */
-        return quotient_add_many(image, keys->hashes, keys->n, &done);
+    if (quotient_scratch(n) > bench->bytes)
+        return quotient_build_more(image, keys);
 
     memset(ends, 0, (size_t)parts * sizeof *ends);
     unsigned top = 0;
     while (top < 63 && (v.range - 1) / parts >> top > 0)
         top++;
+    task_phase(1, 3 * n);
     TASK_SPAN(i, 0, n)
         ends[quotient_fingerprint(&v, keys->hashes[i]) >> top]++;
     for (uint64_t part = 0, sum = 0; part < parts; part++) {
@@ -958,14 +970,18 @@ static bly_status quotient_build(void *image, const kind_keys *keys,
         ends[part] = sum;
         sum += some;
     }
-    for (uint64_t i = 0; i < n; i++) {
+    TASK_SPAN(i, 0, n) {
         uint64_t f = quotient_fingerprint(&v, keys->hashes[i]);
         dealt[ends[f >> top]++] = f;
     }
+    if (task_cancelled())               /* then the parts are not whole      */
+        return task_status();
 
     quotient_writer w = quotient_writer_of(&v);
     for (uint64_t part = 0; part < parts; begin = ends[part++]) {
         quotient_sort(dealt + begin, (size_t)(ends[part] - begin), top);
+        if (task_step(ends[part] - begin))
+            return task_status();
         for (uint64_t i = begin, end; i < ends[part]; i = end) {
             for (end = i + 1; end < ends[part] && dealt[end] == dealt[i]; )
                 end++;
