@@ -353,7 +353,8 @@ static size_t codec_count(const unsigned char *at, size_t n)
 }
 
 /* The field BC of bgzip is a gzip field "extra", and comes first in it. pzstd
- * writes the size of each frame in a skippable frame before it. */
+ * writes the size of each frame in a skippable frame before it. Other programs
+ * may write a number there: a small one is no size. */
 size_t codec_member(const unsigned char *bytes, size_t n)
 {
     size_t frame;
@@ -368,7 +369,7 @@ size_t codec_member(const unsigned char *bytes, size_t n)
         || codec_count(bytes + 4, 4) != 4)
         return 0;
     frame = codec_count(bytes + 8, 4);
-    return frame < SIZE_MAX - 12 ? frame + 12 : 0;
+    return frame > 8 && frame < SIZE_MAX - 12 ? frame + 12 : 0;
 }
 
 int codec_number(const codec *c)

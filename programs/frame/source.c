@@ -16,8 +16,9 @@
  *      file --> | read | decompress | wait, write | --> pipe
  *                      | decompress | wait, write |
  *
- * At the first member without a size, the thread that has found it goes on
- * alone, as with other files.
+ * Before the first member without a size, the thread that has found it goes on
+ * alone, as with other files. So it does behind a size that is wrong, where no
+ * member begins: a frame that may be skipped can contain any number.
  */
 #include "frame/source.h"
 
@@ -148,8 +149,8 @@ static int source_append(cli_source *s, source_part *p, size_t n)
         s->at += some;
         s->left -= some;
         n -= some;
-        if (n > 0 && s->ended)
-            return source_error(SOURCE_CUT, s->codec);
+        if (s->ended)
+            break;
         if (n > 0)
             error = source_fill(s);
     }
@@ -172,17 +173,15 @@ static bool source_room(source_part *p, size_t more)
     return true;
 }
 
-/* Takes the next members that state their sizes. There are none if the slice
- * stays empty. */
+/* Takes the next members that state their sizes. s->last: no other follows. */
 static int source_take(cli_source *s, source_part *p)
 {
-    p->bytes = 0;
     for (;;) {
         int error = source_peek(s);
         size_t n = error == 0 ? codec_member(s->at, s->left) : 0;
 
-        if (n == 0 || n > SOURCE_MEMBER
-            || (p->bytes > 0 && p->bytes + n > SOURCE_SLICE))
+        s->last = n == 0 || n > SOURCE_MEMBER;
+        if (s->last || (p->bytes > 0 && p->bytes + n > SOURCE_SLICE))
             return error;
         if (!source_room(p, n))
             return source_error(SOURCE_MEMORY, s->codec);
@@ -267,20 +266,21 @@ static int source_step(source_part *p, size_t room, const unsigned char **in,
          : step == CODEC_NO_MEMORY ? source_error(SOURCE_MEMORY, c) : 0;
 }
 
-/* Decompresses a slice. Returns 0 or the error. */
-static int source_slice(source_part *p)
+/* Decompresses a slice. *end: of a member. Returns 0 or the error. */
+static int source_slice(source_part *p, bool *end)
 {
     const codec *c = p->source->codec;
     const unsigned char *in = p->slice;
     size_t left = p->bytes;
-    bool moved, end = true;
+    bool moved = true;
     int error = 0;
 
-    while (error == 0 && (left > 0 || !end)) {
-        if (end && !codec_follows(c, in, left))
+    *end = true;
+    while (error == 0 && (left > 0 || (!*end && moved))) {
+        if (*end && !codec_follows(c, in, left))
             return source_error(SOURCE_BEHIND, c);
-        error = source_step(p, SOURCE_OUT, &in, &left, &moved, &end);
-        if (error == 0 && !moved && !end)
+        error = source_step(p, SOURCE_OUT, &in, &left, &moved, end);
+        if (error == 0 && !moved && !*end && left > 0)
             return source_error(SOURCE_DAMAGED, c);
         if (error == 0 && p->used == SOURCE_OUT)
             error = source_write(p);
@@ -324,12 +324,15 @@ static int source_go(source_part *p, bool *over)
     return s->left > 0 || full || s->ended ? 0 : source_fill(s);
 }
 
-/* Decompresses all that is left. Returns 0 or the error. */
-static int source_rest(source_part *p)
+/* Decompresses all that is left behind the slice. `end`: it ended with a
+ * member. Returns 0 or the error. */
+static int source_rest(source_part *p, bool end)
 {
-    bool over = false;
-    int error = p->number > 0 ? source_goes_on(p->source, &over) : 0;
+    bool over = false, first = p->number == 0 && p->bytes == 0;
+    int error = source_write(p);
 
+    if (error == 0 && end && !first)
+        error = source_goes_on(p->source, &over);
     while (error == 0 && !over)
         error = source_go(p, &over);
     return error;
@@ -339,22 +342,24 @@ static int source_rest(source_part *p)
 static void source_work(source_part *p)
 {
     cli_source *s = p->source;
-    bool last = false;
+    bool last, end;
     int error, wrote;
 
     do {
         pthread_mutex_lock(&s->reading);
         p->number = s->slices++;
+        p->bytes = 0;
         error = s->last ? EPIPE : 0;
         if (error == 0 && s->sized)
             error = source_take(s, p);
-        last = error != 0 || p->bytes == 0;
+        last = s->last || error != 0 || !s->sized;
         s->last = last;
         pthread_mutex_unlock(&s->reading);
-        if (p->bytes > 0)
-            wrote = source_slice(p);
-        else
-            wrote = error == 0 ? source_rest(p) : 0;
+        wrote = source_slice(p, &end);
+        if (error == 0 && wrote == 0 && last)
+            wrote = source_rest(p, end);
+        else if (wrote == 0 && !end)
+            wrote = source_error(SOURCE_DAMAGED, s->codec);
         error = error != 0 ? error : wrote;
         wrote = source_write(p);
         error = error != 0 ? error : wrote;
