@@ -27,9 +27,10 @@
  *
  * HOW LONG A VIEW IS VALID
  *
- * A view is valid until its filter is freed (bly_free) or changes its size
- * (bly_resize). All other functions leave the bytes where they are, and the
- * view shows the filter's present contents. Many threads may query by views,
+ * A view is valid until its filter is freed (bly_free), resized (bly_resize) or
+ * folded (bly_fold); after these two, fill it again. All other functions leave
+ * the bytes where they are, and the view shows the filter's present contents.
+ * Many threads may query by views,
  * even of one filter, while no thread changes it. If the filter was made with
  * BLY_SHARED, other threads may add to it with bly_add meanwhile. Views can be
  * copied. As for every lookup, other processes must not truncate a mapped file
@@ -55,9 +56,8 @@
  * The library finds out what the processor supports; this header uses only what
  * the compiler may assume. With AVX2 or AVX-512 enabled (-mavx2,
  * -march=native), "blocked" and "split" test all bits of a key at once. On a
- * processor with AVX-512 that is not enabled, "blocked" is slower here than a
- * library call, which does use it: half as fast without a flag, three quarters
- * with -mavx2. Answers are the same everywhere. BLY_INLINE_PORTABLE, defined
+ * processor with AVX2 that is not enabled, "blocked" is slower here than a
+ * library call, which does use it. Answers are the same everywhere. BLY_INLINE_PORTABLE, defined
  * before this header, disables vectors. BLY_CPU, BLY_AHEAD and BLY_NEAR
  * (bly_processor) have no effect on views.
  *

@@ -61,6 +61,16 @@ int measure_input(const cli_lines *l, uint64_t *total)
     return twice ? CLI_OK : CLI_NONE;
 }
 
+uint64_t measure_compressed(const cli_lines *l)
+{
+    uint64_t sum = 0, bytes;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (measure_one(l, l->paths[i], &bytes) == CLI_GO)
+            sum += bytes;
+    return sum;
+}
+
 uint64_t measure_progress(const cli_lines *l)
 {
     uint64_t sum = 0, bytes;

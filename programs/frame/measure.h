@@ -11,6 +11,9 @@
  * the number of bytes, or 0 if it is unknown, as for compressed files. */
 int measure_input(const cli_lines *lines, uint64_t *total);
 
+/* Returns the bytes of the files that are compressed, before decompressing. */
+uint64_t measure_compressed(const cli_lines *lines);
+
 /* Returns the number of bytes for a progress bar, 0 if it is unknown, without a
  * message. */
 uint64_t measure_progress(const cli_lines *lines);

@@ -507,12 +507,13 @@ const cli_command cmd_dedup = {
         "occurs for the first time, in the order of the input. The input need "
         "not be sorted. Lines are compared byte by byte: no line is lost, and "
         "no line is printed twice.\n\n"
-        "A pipe or a compressed file is read once, and each new line is "
-        "printed at once. Distinct lines are kept in memory. Those that do not "
-        "fit in --memory go to a temporary file, which is read only for lines "
-        "that may be repeated according to a filter. Other files are read two "
-        "or three times, which is faster and takes less memory: a filter finds "
-        "the lines that may be repeated, and only these are compared.\n\n"
+        "A pipe is read once, and each new line is printed at once. Distinct "
+        "lines are kept in memory. Those that do not fit in --memory go to a "
+        "temporary file, which is read only for lines that may be repeated "
+        "according to a filter. Files are read two or three times, which takes "
+        "less memory: a filter finds the lines that may be repeated, and only "
+        "these are compared. Compressed files are read once, as a pipe is, if "
+        "they take less than a quarter of the memory of a pipe.\n\n"
         "With --approximate, a filter alone decides whether a line is new. No "
         "repeated line is ever printed, but a share of the new lines, at most "
         "RATE, is dropped by mistake. Lines are hashed with a secret that is "
@@ -523,9 +524,10 @@ const cli_command cmd_dedup = {
         "others. A last line without a newline gets one, as in awk, sort and "
         "uniq.\n\n"
         "A file that cannot be read ends the command before anything is "
-        "printed, but damage in a compressed file is found only after the "
-        "lines before it are printed. With --approximate and --window it is "
-        "reported, and the other files are still read.",
+        "printed. Damage in a compressed file may be noticed only at its end, "
+        "when lines that it changed have been printed: use -o, which keeps "
+        "FILE unchanged after an error. With --approximate and --window an "
+        "unreadable file is reported, and the other files are still read.",
     .options = dedup_options,
     .usual = "field separator count only-repeated only-unique approximate "
              "window output",

@@ -1,10 +1,10 @@
 /* exact.c - `bloomery dedup`: loses no line and repeats none.
  *
  * A pipe is read once, and each new line is printed at once (stream.c). So are
- * compressed files: decompressing them twice would take longer than all the
- * rest. Other files are read in several passes, as described here, which is
- * faster and takes less memory. So are inputs whose lines are counted, since
- * counts are known only at the end.
+ * compressed files that are so small that their lines probably fit in memory:
+ * decompressing them twice would take longer than all the rest. Other files are
+ * read in several passes, as described here, which takes less memory. So are
+ * inputs whose lines are counted, since counts are known only at the end.
  *
  * Most lines of most inputs occur once, and such a line needs no place in
  * memory. The input is therefore read more than once:
@@ -747,6 +747,15 @@ static int exact_all(exact_job *job, bool twice)
     return exact_in_parts(job, filter);
 }
 
+/* Returns whether files are read once because they are compressed, and four
+ * times their size, as logs expand, fits in the memory for lines. */
+static bool exact_once(const exact_job *job)
+{
+    uint64_t compressed = measure_compressed(&job->lines);
+
+    return compressed > 0 && compressed <= job->want->held / 4;
+}
+
 int exact_run(const exact_want *want, const cli_operands *operands,
               dedup_tally *tally)
 {
@@ -760,7 +769,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     headers_alike(&job.lines);
     status = measure_input(&job.lines, &job.total);
     if (status != CLI_ERROR) {
-        bool twice = status == CLI_OK && job.total > 0;
+        bool twice = status == CLI_OK && !exact_once(&job);
 
         progress_open("dedup", want->progress);
         status = !twice && !exact_counts(want)
