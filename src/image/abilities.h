@@ -49,7 +49,8 @@ typedef struct {
 typedef struct {
     void    *scratch;                   /* as many bytes as the plan said, of
                                            any content, aligned to 64        */
-    size_t   bytes;
+    size_t   bytes;                     /* 0: memory is short, and keys can be
+                                           added instead                     */
     unsigned threads;                   /* for threads_run()                 */
 } kind_bench;
 

@@ -292,8 +292,11 @@ static bly_status make_build_image(void *image, const order *o,
     bly_status status = BLY_OK;
     if (o->plan.scratch > 0)
         bench.scratch = memory_raw(allocator, o->plan.scratch);
-    if (o->plan.scratch > 0 && bench.scratch == NULL)
-        return handle_no_memory(o->plan.bytes + o->plan.scratch);
+    if (o->plan.scratch > 0 && bench.scratch == NULL) {
+        if (o->kind->add == NULL)
+            return handle_no_memory(o->plan.bytes + o->plan.scratch);
+        bench.bytes = 0;
+    }
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
     if (status == BLY_OK)

@@ -587,6 +587,44 @@ static void test_build(void **state)
     free(hashes);
 }
 
+static void *allocate_little(void *context, size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    bool refused = bytes > *(const size_t *)context
+                || posix_memalign(&memory, alignment, bytes) != 0;
+    return refused ? NULL : memory;
+}
+
+static void release_little(void *context, void *memory, size_t bytes)
+{
+    (void)context, (void)bytes;
+    free(memory);
+}
+
+/* A few keys of many planned: a build takes no more memory than the filter. */
+static void test_build_with_little_memory(void **state)
+{
+    enum { KEYS = 1000, PLANNED = 1000000 };
+    size_t most = 0;
+    uint64_t hashes[KEYS];
+    bly_plan_t plan;
+    bly_filter *filter = NULL;
+    const bly_allocator little = { allocate_little, release_little, &most };
+    const bly_spec spec = { .capacity = PLANNED, .allocator = &little };
+    (void)state;
+    for (size_t i = 0; i < KEYS; i++)
+        hashes[i] = test_random(3, i);
+    assert_status(bly_plan(&plan, "quotient", &spec), BLY_OK);
+    most = (size_t)plan.bytes;
+    assert_true(plan.scratch > plan.bytes);
+    assert_status(bly_build(&filter, "quotient", &spec,
+                            &(bly_keys){ .n = KEYS, .hashes = hashes }),
+                  BLY_OK);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_true(bly_contains_hash(filter, hashes[i]));
+    bly_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -605,6 +643,7 @@ int main(void)
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_hostile_payloads),
         cmocka_unit_test(test_build),
+        cmocka_unit_test(test_build_with_little_memory),
     };
     return cmocka_run_group_tests_name("quotient", tests, NULL, NULL);
 }

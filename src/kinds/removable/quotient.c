@@ -132,7 +132,8 @@
  * order. From all keys at once (bly_build) they are sorted and written from the
  * first slot to the last, which moves none and takes less than half the time of
  * adds. Sorting takes 8 bytes of scratch per key. If there are more keys than
- * were planned, which that does not suffice for, they are added one by one.
+ * were planned, which that does not suffice for, or if memory is short, they
+ * are added one by one.
  *
  * ANOTHER SIZE
  *
@@ -937,7 +938,8 @@ static void quotient_sort(uint64_t *keys, size_t n, unsigned top)
     memcpy(keys, sorted, n * sizeof *keys);
 }
 
-/* Adds more keys than were planned, for which the scratch is too small. */
+/* Adds keys for which the scratch is too small: more than were planned, or any
+ * if memory is short. */
 static bly_status quotient_build_more(void *image, const kind_keys *keys)
 {
     bly_status status = BLY_OK;
