@@ -57,9 +57,9 @@
  * the compiler may assume. With AVX2 or AVX-512 enabled (-mavx2,
  * -march=native), "blocked" and "split" test all bits of a key at once. On a
  * processor with AVX2 that is not enabled, "blocked" is slower here than a
- * library call, which does use it. Answers are the same everywhere. BLY_INLINE_PORTABLE, defined
- * before this header, disables vectors. BLY_CPU, BLY_AHEAD and BLY_NEAR
- * (bly_processor) have no effect on views.
+ * library call, which does use it. Answers are the same everywhere.
+ * BLY_INLINE_PORTABLE, defined before this header, disables vectors. BLY_CPU,
+ * BLY_AHEAD and BLY_NEAR (bly_processor) have no effect on views.
  *
  * To support several processors in one program, compile the file with the loop
  * once for each set of flags, under different names, and choose by
