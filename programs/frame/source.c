@@ -40,7 +40,7 @@
 enum {
     SOURCE_BLOCK = 1 << 17, SOURCE_PIPE = 1 << 20, SOURCE_MAGIC = CODEC_MEMBER,
     SOURCE_SLICE = 1 << 19, SOURCE_MEMBER = 1 << 24, SOURCE_OUT = 1 << 21,
-    SOURCE_THREADS = 8
+    SOURCE_THREADS = 4
 };
 
 struct cli_source {
