@@ -956,10 +956,10 @@ static bly_status quotient_build(void *image, const kind_keys *keys,
 {
     const runs_view v = runs_look(image);
     const uint64_t n = keys->n, parts = quotient_parts(n);
-    uint64_t *dealt = bench->scratch, *ends = dealt + n, begin = 0;
     if (quotient_scratch(n) > bench->bytes)
         return quotient_build_more(image, keys);
 
+    uint64_t *dealt = bench->scratch, *ends = dealt + n, begin = 0;
     memset(ends, 0, (size_t)parts * sizeof *ends);
     unsigned top = 0;
     while (top < 63 && (v.range - 1) / parts >> top > 0)
