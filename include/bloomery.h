@@ -604,8 +604,8 @@ BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                                    const bly_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2);
 
-/* Builds a filter of any kind from all its keys, or from their hashes
- * (keys->hashes; see bly_hash_many). Every kind supports this. There may be
+/* Builds a filter of any kind from all its keys or their hashes. Hashes are in
+ * keys->hashes (see bly_hash_many). Every kind supports this. There may be
  * duplicates in any order, and nothing is changed. keys->n may be 0 if
  * spec->capacity is not. A kind that can only be built is planned for n keys,
  * whatever the capacity. Keys take 8 bytes each, for their hashes, from the
