@@ -85,8 +85,7 @@ static uint64_t runs_digits(const runs_view *v, uint64_t from,
     return value < most ? value : most;
 }
 
-/* Reads the item at a slot of the run. */
-static runs_item runs_read(const runs_view *v, uint64_t at, uint64_t stop)
+runs_item runs_read(const runs_view *v, uint64_t at, uint64_t stop)
 {
     uint64_t x = runs_get(v, at), next = at + 1;
     while (next < stop && runs_get(v, next) == x)

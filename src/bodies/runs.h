@@ -29,6 +29,11 @@ enum {
     RUNS_REMAINDERS = 17,               /* where they are in a block         */
     RUNS_SPILL_MORE = 255,
     RUNS_COPIES = 3,                    /* up to so many are written out     */
+    RUNS_PLAIN = 4,                     /* among so few slots are no digits  */
+    RUNS_FAR = 36,                      /* from here on runs may end in the
+                                           next block                        */
+    RUNS_BEHIND = 24,                   /* slots behind its home where a run
+                                           most likely is                    */
     RUNS_USED = 8                       /* bytes of the number of slots used */
 };
 
@@ -281,6 +286,9 @@ PLATFORM_INLINE uint64_t runs_length(uint64_t count, uint32_t r)
     return RUNS_COPIES + 2 * digits;
 }
 
+/* Reads the item at a slot of a run that ends before `stop`. */
+runs_item runs_read(const runs_view *v, uint64_t at, uint64_t stop);
+
 /* Write the item into its slots. */
 void runs_write(const runs_view *v, uint64_t at, uint64_t x, uint64_t count);
 
@@ -411,6 +419,228 @@ PLATFORM_INLINE void runs_delete(const runs_view *v, uint64_t quotient,
     runs_mark(v, RUNS_ENDS, last, false);
 }
 
+/* ---- A run at once ----------------------------------------------------- */
+
+/* The heads of a fingerprint's block and the next one. */
+typedef struct {
+    const uint8_t *block, *next;        /* next: or the same                 */
+    uint64_t home;                      /* the quotient's place in the block */
+    uint64_t occupied;
+    uint64_t before;                    /* runs of lower quotients           */
+    uint64_t spill;
+    uint64_t ends;                      /* of 64 slots, from `spill` on      */
+} runs_place;
+
+/* Returns whether the run may be in the next block, as at most one in a hundred
+ * of the lower quotients is. Only then its head is worth fetching. */
+PLATFORM_INLINE uint64_t runs_near(const runs_view *v, uint64_t quotient)
+{
+    return (quotient % RUNS_BLOCK >= RUNS_FAR)
+         & (quotient / RUNS_BLOCK + 1 < v->count);
+}
+
+PLATFORM_INLINE runs_place runs_at(const runs_view *v, uint64_t quotient)
+{
+    uint64_t home = quotient % RUNS_BLOCK, near = runs_near(v, quotient);
+    const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
+    uint64_t spill = block[RUNS_SPILL];
+    uint64_t occupied = image_u64(block, RUNS_OCCUPIED);
+    const uint8_t *next = block + (v->stride & (0 - near));
+    uint64_t later = image_u64(next, RUNS_ENDS) & (0 - near);
+    uint64_t ends = image_u64(block, RUNS_ENDS) >> (spill & 63)
+                  | later << 1 << (~spill & 63);
+    return (runs_place){
+        .block = block, .next = next, .home = home,
+        .occupied = occupied, .spill = spill,
+        .before = platform_popcount(occupied & runs_below(home)),
+        .ends = ends & (0 - (uint64_t)(spill < RUNS_BLOCK)),
+    };
+}
+
+/* The run of a quotient, read at once. Whether there is one at all is not a
+ * branch, because it would be unpredictable. Without a run, `slot` is where one
+ * would start only if it is `wanted`: most likely in another cache line. */
+typedef struct {
+    uint64_t slot;                      /* where it starts, from the block's
+                                           first slot on                     */
+    uint64_t length;                    /* of a run, or any number           */
+    uint64_t window;                    /* the remainders, then other bits   */
+    uint64_t there;                     /* bit 0: there is a run             */
+    uint64_t odd;                       /* 1: a run, to be read slowly       */
+    uint64_t far;                       /* 1: or its start, without a run    */
+} runs_window;
+
+PLATFORM_INLINE runs_window runs_window_at(const runs_view *v,
+                                           uint64_t quotient, bool wanted,
+                                           bool bmi)
+{
+    runs_place p = runs_at(v, quotient);
+    uint64_t there = p.occupied >> p.home;
+    runs_pair pair = runs_pick(p.ends, p.before + (wanted | (there & 1)), bmi);
+    uint64_t home = p.home > p.spill ? p.home - p.spill : 0;
+    uint64_t start = UINT64_C(1) << (home & 63), next = pair.last << 1;
+    start = start > next ? start : next;
+    uint64_t length = platform_popcount((pair.end << 1) - start);
+    uint64_t slot = p.spill + runs_number(start);
+    uint64_t from = slot % RUNS_BLOCK * v->r;
+    const uint8_t *row = slot < RUNS_BLOCK ? p.block : p.next;
+    return (runs_window){
+        .slot = slot, .length = length,
+        .window = image_u64(row, RUNS_REMAINDERS + (from >> 3)) >> (from & 7),
+        .there = there,
+        .odd = (pair.end < start) | (length * v->r > 57)
+             | (slot % RUNS_BLOCK + length > RUNS_BLOCK),
+        .far = ((p.before > 0) & (next == 0)) | (p.spill >= RUNS_BLOCK),
+    };
+}
+
+/* Returns the highest bit of each remainder of the run that equals x. */
+PLATFORM_INLINE uint64_t runs_equal(const runs_view *v,
+                                    const runs_window *run, uint64_t x)
+{
+    uint64_t off = run->window ^ x * v->fields, low = v->tops - v->fields;
+    return ~(((off & low) + low) | off) & v->tops
+         & runs_below(run->length * v->r & 63);
+}
+
+/* Returns the highest bit of each remainder of the run that is below x. */
+PLATFORM_INLINE uint64_t runs_less(const runs_view *v,
+                                   const runs_window *run, uint64_t x)
+{
+    uint64_t fields = x * v->fields, window = run->window;
+    uint64_t low = (window | v->tops) - (fields & ~v->tops);
+    return ~((window & ~fields) | (~(window ^ fields) & low)) & v->tops
+         & runs_below(run->length * v->r & 63);
+}
+
+/* Prefetches the lines of runs_at(), and the lines where the run most likely
+ * is: from its home to RUNS_BEHIND slots on. A second prefetch of a line costs
+ * little; one wait for memory costs more than all of them. */
+PLATFORM_INLINE void runs_prefetch(const runs_view *v, uint64_t quotient)
+{
+    const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
+    const uint8_t *home = block + RUNS_REMAINDERS
+                        + (quotient % RUNS_BLOCK * v->r >> 3);
+    platform_prefetch(block);
+    platform_prefetch(block + RUNS_SPILL);
+    platform_prefetch(home);
+    platform_prefetch(home + (RUNS_BEHIND * v->r >> 3));
+    platform_prefetch(block + (v->stride & (0 - runs_near(v, quotient)))
+                      + RUNS_ENDS + 7);
+}
+
+/* ---- Counts up and down ------------------------------------------------ */
+
+/* Finds the run of a fingerprint and its item there. A run of few slots, which
+ * holds no digits, is read at once. */
+PLATFORM_INLINE runs_item runs_seek_by(const runs_view *v, uint64_t f,
+                                       runs_run *run, bool bmi)
+{
+    uint64_t quotient = f >> v->r, x = f & runs_low(v);
+    runs_window read = runs_window_at(v, quotient, true, bmi);
+    bool there = read.there & 1;
+    read.length = there ? read.length : 0;
+    if ((there ? read.odd : read.far) | (read.length > RUNS_PLAIN)) {
+        *run = runs_find_by(v, quotient, bmi);
+        return runs_seek(v, run, x);
+    }
+    uint64_t start = quotient / RUNS_BLOCK * RUNS_BLOCK + read.slot;
+    uint64_t at = start + platform_popcount(runs_less(v, &read, x));
+    uint64_t count = platform_popcount(runs_equal(v, &read, x));
+    *run = (runs_run){ start, start + read.length, there };
+    return (runs_item){ at, at + count, x, count };
+}
+
+/* Finds the first of `more` free slots at or behind `at`, if at most `limit`
+ * slots are in use then; false: none. */
+PLATFORM_INLINE bool runs_room(const runs_view *v, uint64_t at, uint64_t more,
+                               uint64_t limit, uint64_t *gap)
+{
+    uint64_t used = runs_used(v);
+    if (used > limit || more > limit - used)
+        return false;
+    *gap = at = runs_gap(v, at, true);
+    while (at < v->space && --more > 0)
+        at = runs_gap(v, at + 1, true);
+    return at < v->space;
+}
+
+/* Inserts the first slot of a remainder that was not in its run. */
+PLATFORM_INLINE void runs_insert_new(const runs_view *v, uint64_t quotient,
+                                     const runs_run *run, uint64_t at,
+                                     uint64_t gap, uint64_t x)
+{
+    bool end = at == run->stop;
+    if (!run->occupied)
+        runs_mark(v, RUNS_OCCUPIED, quotient, true);
+    else if (end)
+        runs_mark(v, RUNS_ENDS, at - 1, false);
+    runs_insert(v, quotient, at, gap, x, end);
+}
+
+/* Adds `count` to an item of a run, if at most `limit` slots are in use then.
+ * False: nothing changed. */
+PLATFORM_INLINE bool runs_raise(const runs_view *v, uint64_t quotient,
+                                const runs_run *run, const runs_item *item,
+                                uint64_t count, uint64_t limit)
+{
+    uint64_t x = item->remainder, gap = 0, old = item->next - item->at;
+    if (count > UINT64_MAX - item->count)
+        return false;
+    uint64_t now = runs_length(item->count + count, v->r);
+    uint64_t more = now > old ? now - old : 0;
+    if (now > v->space - item->at
+        || (more > 0 && !runs_room(v, run->stop, more, limit, &gap)))
+        return false;
+
+    runs_set_used(v, runs_used(v) + more);
+    if (item->count == 0) {
+        runs_insert_new(v, quotient, run, item->at, gap, x);
+        more--;
+    }
+    for (; more > 0; more--) {
+        gap = runs_gap(v, item->at, true);
+        if (gap < v->space)             /* always in what a filter wrote */
+            runs_insert(v, quotient, item->at, gap, x, false);
+    }
+    if (item->count + count > 1)
+        runs_write(v, item->at, x, item->count + count);
+    return true;
+}
+
+/* Deletes the only slot of a remainder. */
+PLATFORM_INLINE void runs_delete_last(const runs_view *v, uint64_t quotient,
+                                      const runs_run *run, uint64_t at)
+{
+    runs_delete(v, quotient, at, run->stop);
+    if (run->stop - run->start == 1)
+        runs_mark(v, RUNS_OCCUPIED, quotient, false);
+    else if (at == run->stop - 1)
+        runs_mark(v, RUNS_ENDS, at - 1, true);
+}
+
+/* Takes 1 from an item of a run. False: it is not there. */
+PLATFORM_INLINE bool runs_lower(const runs_view *v, uint64_t quotient,
+                                const runs_run *run, const runs_item *item)
+{
+    if (!run->occupied || item->count == 0)
+        return false;
+    uint64_t old = item->next - item->at;
+    uint64_t now = item->count == 1 ? 0 : runs_length(item->count - 1, v->r);
+    if (now > old)                      /* never in what a filter wrote */
+        return false;
+
+    uint64_t used = runs_used(v);
+    runs_set_used(v, used > old - now ? used - (old - now) : 0);
+    if (now == 0)
+        runs_delete_last(v, quotient, run, item->at);
+    for (; now > 0 && old > now; old--)
+        runs_delete(v, quotient, item->at, item->at + 1);
+    if (now > 0)
+        runs_write(v, item->at, item->remainder, item->count - 1);
+    return true;
+}
+
 /* ---- All fingerprints in rising order ---------------------------------- */
 
 /* The state of a walk through a filter, with its present fingerprint. */
@@ -445,6 +675,14 @@ PLATFORM_INLINE void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count,
     uint64_t length = runs_length(count, r);
     fit->at = (fit->at > f >> r ? fit->at : f >> r) + length;
     fit->used += length;
+}
+
+/* Returns the spill of a block, if the runs before it end at `at`. */
+PLATFORM_INLINE uint8_t runs_spill(uint64_t block, uint64_t at)
+{
+    uint64_t home = block * RUNS_BLOCK;
+    uint64_t spill = at > home ? at - home : 0;
+    return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
 }
 
 #endif /* BLY_BODIES_RUNS_H */

@@ -203,9 +203,6 @@
 
 enum {
     QUOTIENT_VERSION = 1,
-    QUOTIENT_PLAIN = 4,                 /* among so few slots are no digits  */
-    QUOTIENT_FAR = 36,                  /* from here on runs may end in the
-                                           next block                        */
     QUOTIENT_PART = 1024,               /* keys that a build sorts at a time */
     QUOTIENT_PARTS_MAX = 1 << 16,
     QUOTIENT_DIGIT = 9                  /* bits of a key that it sorts by    */
@@ -367,43 +364,6 @@ PLATFORM_INLINE uint64_t quotient_fingerprint(const runs_view *v,
     return bits_range(hash, v->range);
 }
 
-/* The heads of a fingerprint's block and the next one. */
-typedef struct {
-    const uint8_t *block, *next;        /* next: or the same                 */
-    uint64_t home;                      /* the quotient's place in the block */
-    uint64_t occupied;
-    uint64_t before;                    /* runs of lower quotients           */
-    uint64_t spill;
-    uint64_t ends;                      /* of 64 slots, from `spill` on      */
-} quotient_place;
-
-/* Returns whether the run may be in the next block, as at most one in a hundred
- * of the lower quotients is. Only then its head is worth fetching. */
-PLATFORM_INLINE uint64_t quotient_near(const runs_view *v, uint64_t quotient)
-{
-    return (quotient % RUNS_BLOCK >= QUOTIENT_FAR)
-         & (quotient / RUNS_BLOCK + 1 < v->count);
-}
-
-PLATFORM_INLINE quotient_place quotient_at(const runs_view *v,
-                                           uint64_t quotient)
-{
-    uint64_t home = quotient % RUNS_BLOCK, near = quotient_near(v, quotient);
-    const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
-    uint64_t spill = block[RUNS_SPILL];
-    uint64_t occupied = image_u64(block, RUNS_OCCUPIED);
-    const uint8_t *next = block + (v->stride & (0 - near));
-    uint64_t later = image_u64(next, RUNS_ENDS) & (0 - near);
-    uint64_t ends = image_u64(block, RUNS_ENDS) >> (spill & 63)
-                  | later << 1 << (~spill & 63);
-    return (quotient_place){
-        .block = block, .next = next, .home = home,
-        .occupied = occupied, .spill = spill,
-        .before = platform_popcount(occupied & runs_below(home)),
-        .ends = ends & (0 - (uint64_t)(spill < RUNS_BLOCK)),
-    };
-}
-
 /* The long way, for runs that end far away or have many slots. */
 PLATFORM_INLINE bool quotient_search(const runs_view *v, uint64_t f, bool bmi)
 {
@@ -435,72 +395,16 @@ PLATFORM_INLINE bool quotient_contains_long(const runs_view *v, uint64_t f,
     return quotient_search_portable(v, f);
 }
 
-/* The run of a quotient, read at once. Whether there is one at all is not a
- * branch, because it would be unpredictable. Without a run, `slot` is where one
- * would start only if it is `wanted`: most likely in another cache line. */
-typedef struct {
-    uint64_t slot;                      /* where it starts, from the block's
-                                           first slot on                     */
-    uint64_t length;                    /* of a run, or any number           */
-    uint64_t window;                    /* the remainders, then other bits   */
-    uint64_t there;                     /* bit 0: there is a run             */
-    uint64_t odd;                       /* 1: a run, to be read slowly       */
-    uint64_t far;                       /* 1: or its start, without a run    */
-} quotient_run;
-
-PLATFORM_INLINE quotient_run quotient_read(const runs_view *v,
-                                           uint64_t quotient, bool wanted,
-                                           bool bmi)
-{
-    quotient_place p = quotient_at(v, quotient);
-    uint64_t there = p.occupied >> p.home;
-    runs_pair pair = runs_pick(p.ends, p.before + (wanted | (there & 1)), bmi);
-    uint64_t home = p.home > p.spill ? p.home - p.spill : 0;
-    uint64_t start = UINT64_C(1) << (home & 63), next = pair.last << 1;
-    start = start > next ? start : next;
-    uint64_t length = platform_popcount((pair.end << 1) - start);
-    uint64_t slot = p.spill + runs_number(start);
-    uint64_t from = slot % RUNS_BLOCK * v->r;
-    const uint8_t *row = slot < RUNS_BLOCK ? p.block : p.next;
-    return (quotient_run){
-        .slot = slot, .length = length,
-        .window = image_u64(row, RUNS_REMAINDERS + (from >> 3)) >> (from & 7),
-        .there = there,
-        .odd = (pair.end < start) | (length * v->r > 57)
-             | (slot % RUNS_BLOCK + length > RUNS_BLOCK),
-        .far = ((p.before > 0) & (next == 0)) | (p.spill >= RUNS_BLOCK),
-    };
-}
-
-/* Returns the highest bit of each remainder of the run that equals x. */
-PLATFORM_INLINE uint64_t quotient_equal(const runs_view *v,
-                                        const quotient_run *run, uint64_t x)
-{
-    uint64_t off = run->window ^ x * v->fields, low = v->tops - v->fields;
-    return ~(((off & low) + low) | off) & v->tops
-         & runs_below(run->length * v->r & 63);
-}
-
-/* Returns the highest bit of each remainder of the run that is below x. */
-PLATFORM_INLINE uint64_t quotient_less(const runs_view *v,
-                                       const quotient_run *run, uint64_t x)
-{
-    uint64_t fields = x * v->fields, window = run->window;
-    uint64_t low = (window | v->tops) - (fields & ~v->tops);
-    return ~((window & ~fields) | (~(window ^ fields) & low)) & v->tops
-         & runs_below(run->length * v->r & 63);
-}
-
 /* Looks up a fingerprint. All remainders of the run are compared at once. */
 PLATFORM_INLINE bool quotient_contains_by(const runs_view *v, uint64_t f,
                                           bool bmi)
 {
-    quotient_run run = quotient_read(v, f >> v->r, false, bmi);
+    runs_window run = runs_window_at(v, f >> v->r, false, bmi);
     if (run.there & run.odd)
         return quotient_contains_long(v, f, bmi);
-    uint64_t equal = quotient_equal(v, &run, f & runs_low(v));
+    uint64_t equal = runs_equal(v, &run, f & runs_low(v));
     bool found = (run.there & 1) & (equal != 0);
-    if (found & (run.length > QUOTIENT_PLAIN))
+    if (found & (run.length > RUNS_PLAIN))
         return quotient_contains_long(v, f, bmi);
     return found;
 }
@@ -559,52 +463,6 @@ static uint64_t quotient_count(const void *image, uint64_t hash)
 
 /* ---- Add --------------------------------------------------------------- */
 
-/* Finds the run of a fingerprint and its item there. A run of few slots, which
- * holds no digits, is read at once. */
-PLATFORM_INLINE runs_item quotient_seek(const runs_view *v, uint64_t f,
-                                        runs_run *run, bool bmi)
-{
-    uint64_t quotient = f >> v->r, x = f & runs_low(v);
-    quotient_run read = quotient_read(v, quotient, true, bmi);
-    bool there = read.there & 1;
-    read.length = there ? read.length : 0;
-    if ((there ? read.odd : read.far) | (read.length > QUOTIENT_PLAIN)) {
-        *run = runs_find_by(v, quotient, bmi);
-        return runs_seek(v, run, x);
-    }
-    uint64_t start = quotient / RUNS_BLOCK * RUNS_BLOCK + read.slot;
-    uint64_t at = start + platform_popcount(quotient_less(v, &read, x));
-    uint64_t count = platform_popcount(quotient_equal(v, &read, x));
-    *run = (runs_run){ start, start + read.length, there };
-    return (runs_item){ at, at + count, x, count };
-}
-
-/* Finds the first of `more` free slots at or behind `at`; false: none. */
-PLATFORM_INLINE bool quotient_room(const runs_view *v, uint64_t at,
-                                   uint64_t more, uint64_t *gap)
-{
-    uint64_t used = runs_used(v), limit = quotient_limit(v->slots);
-    if (used > limit || more > limit - used)
-        return false;
-    *gap = at = runs_gap(v, at, true);
-    while (at < v->space && --more > 0)
-        at = runs_gap(v, at + 1, true);
-    return at < v->space;
-}
-
-/* A remainder that was not in its run: its first slot. */
-PLATFORM_INLINE void quotient_insert_new(const runs_view *v, uint64_t quotient,
-                                         const runs_run *run, uint64_t at,
-                                         uint64_t gap, uint64_t x)
-{
-    bool end = at == run->stop;
-    if (!run->occupied)
-        runs_mark(v, RUNS_OCCUPIED, quotient, true);
-    else if (end)
-        runs_mark(v, RUNS_ENDS, at - 1, false);
-    runs_insert(v, quotient, at, gap, x, end);
-}
-
 static bly_status quotient_is_full(void)
 {
     return status_fail(BLY_EFULL, "the filter is full, because all its slots "
@@ -616,32 +474,12 @@ static bly_status quotient_is_full(void)
 PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
                                             uint64_t count, bool bmi)
 {
-    uint64_t quotient = f >> v->r, x = f & runs_low(v), gap = 0;
     runs_run run;
-    runs_item item = quotient_seek(v, f, &run, bmi);
-    bool seen = item.count > 0;
-    if (count > UINT64_MAX - item.count)
+    runs_item item = runs_seek_by(v, f, &run, bmi);
+    if (!runs_raise(v, f >> v->r, &run, &item, count,
+                    quotient_limit(v->slots)))
         return quotient_is_full();
-    uint64_t old = item.next - item.at;
-    uint64_t now = runs_length(item.count + count, v->r);
-    uint64_t more = now > old ? now - old : 0;
-    if (now > v->space - item.at
-        || (more > 0 && !quotient_room(v, run.stop, more, &gap)))
-        return quotient_is_full();
-
-    runs_set_used(v, runs_used(v) + more);
-    if (!seen) {
-        quotient_insert_new(v, quotient, &run, item.at, gap, x);
-        more--;
-    }
-    for (; more > 0; more--) {
-        gap = runs_gap(v, item.at, true);
-        if (gap < v->space)             /* always in what a filter wrote */
-            runs_insert(v, quotient, item.at, gap, x, false);
-    }
-    if (seen || count > 1)
-        runs_write(v, item.at, x, item.count + count);
-    return seen ? BLY_SEEN : BLY_OK;
+    return item.count > 0 ? BLY_SEEN : BLY_OK;
 }
 
 /* Apart, and so is quotient_minus(): written out for each caller too, they
@@ -660,40 +498,13 @@ static bly_status quotient_add(void *image, uint64_t hash)
 
 /* ---- Remove ------------------------------------------------------------ */
 
-/* The only slot of a remainder goes. */
-PLATFORM_INLINE void quotient_delete_last(const runs_view *v, uint64_t quotient,
-                                          const runs_run *run, uint64_t at)
-{
-    runs_delete(v, quotient, at, run->stop);
-    if (run->stop - run->start == 1)
-        runs_mark(v, RUNS_OCCUPIED, quotient, false);
-    else if (at == run->stop - 1)
-        runs_mark(v, RUNS_ENDS, at - 1, true);
-}
-
 PLATFORM_INLINE bly_status quotient_minus_by(const runs_view *v, uint64_t f,
                                              bool bmi)
 {
-    uint64_t quotient = f >> v->r, x = f & runs_low(v);
     runs_run run;
-    runs_item item = quotient_seek(v, f, &run, bmi);
-    if (!run.occupied || item.count == 0)
-        return status_plain(BLY_EABSENT);
-    uint64_t old = item.next - item.at;
-    uint64_t now = item.count == 1 ? 0
-                                   : runs_length(item.count - 1, v->r);
-    if (now > old)                      /* never in what a filter wrote */
-        return status_plain(BLY_EABSENT);
-
-    uint64_t used = runs_used(v);
-    runs_set_used(v, used > old - now ? used - (old - now) : 0);
-    if (now == 0)
-        quotient_delete_last(v, quotient, &run, item.at);
-    for (; now > 0 && old > now; old--)
-        runs_delete(v, quotient, item.at, item.at + 1);
-    if (now > 0)
-        runs_write(v, item.at, x, item.count - 1);
-    return BLY_OK;
+    runs_item item = runs_seek_by(v, f, &run, bmi);
+    return runs_lower(v, f >> v->r, &run, &item) ? BLY_OK
+                                                 : status_plain(BLY_EABSENT);
 }
 
 PLATFORM_APART static bly_status quotient_minus(const runs_view *v, uint64_t f)
@@ -710,23 +521,11 @@ static bly_status quotient_remove(void *image, uint64_t hash)
 /* ---- Batches ----------------------------------------------------------- */
 
 /* The largest number of keys to prefetch ahead: two or three lines each. */
-enum { QUOTIENT_AHEAD = 64, QUOTIENT_BEHIND = 24 };
+enum { QUOTIENT_AHEAD = 64 };
 
-/* Prefetches the lines of quotient_at(), and the lines where the run most
- * likely is: from its home to QUOTIENT_BEHIND slots on. A second prefetch of a
- * line costs little; one wait for memory costs more than all of them. */
 PLATFORM_INLINE void quotient_prefetch(const runs_view *v, uint64_t hash)
 {
-    uint64_t quotient = quotient_fingerprint(v, hash) >> v->r;
-    const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
-    const uint8_t *home = block + RUNS_REMAINDERS
-                        + (quotient % RUNS_BLOCK * v->r >> 3);
-    platform_prefetch(block);
-    platform_prefetch(block + RUNS_SPILL);
-    platform_prefetch(home);
-    platform_prefetch(home + (QUOTIENT_BEHIND * v->r >> 3));
-    platform_prefetch(block + (v->stride & (0 - quotient_near(v, quotient)))
-                      + RUNS_ENDS + 7);
+    runs_prefetch(v, quotient_fingerprint(v, hash) >> v->r);
 }
 
 /* A batch that runs some keys behind its prefetches. `work` is the
@@ -849,14 +648,6 @@ static void quotient_remove_many(void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Write in rising order --------------------------------------------- */
 
-/* The spill of a block, when the runs before it end at `at`. */
-static uint8_t quotient_spill(uint64_t block, uint64_t at)
-{
-    uint64_t home = block * RUNS_BLOCK;
-    uint64_t spill = at > home ? at - home : 0;
-    return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
-}
-
 /* An empty filter that fingerprints are written into, in rising order. */
 typedef struct {
     const runs_view *view;
@@ -877,7 +668,7 @@ PLATFORM_INLINE void quotient_spills(quotient_writer *w, uint64_t last,
 {
     const runs_view *v = w->view;
     for (; w->block <= last && w->block < v->count; w->block++)
-        runs_block(v, w->block)[RUNS_SPILL] = quotient_spill(w->block, at);
+        runs_block(v, w->block)[RUNS_SPILL] = runs_spill(w->block, at);
 }
 
 /* Writes the next fingerprint. False: it does not fit. */
@@ -1045,7 +836,7 @@ static bool quotient_spills_are(const runs_view *v, uint64_t *block,
                                 uint64_t last, uint64_t at)
 {
     for (; *block <= last && *block < v->count; ++*block)
-        if (runs_block(v, *block)[RUNS_SPILL] != quotient_spill(*block, at))
+        if (runs_block(v, *block)[RUNS_SPILL] != runs_spill(*block, at))
             return false;
     return true;
 }
