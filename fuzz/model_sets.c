@@ -246,7 +246,7 @@ void model_op_subtract(model *m)
 typedef struct {
     model      *m;
     size_t      n;
-    unsigned    bits;
+    unsigned    bits[EXACT_KEYS];
     exact_entry entry[EXACT_KEYS];
 } model_fingerprints;
 
@@ -254,14 +254,29 @@ static bool model_visit_fingerprint(void *context, uint64_t hash,
                                     unsigned bits, uint64_t count)
 {
     model_fingerprints *f = context;
-    model_expect(f->m, f->n == 0 || hash > f->entry[f->n - 1].hash,
+    bool alike = !model_can(f->m, BLY_CAN_GROW);
+    model_expect(f->m, !alike || f->n == 0 || hash > f->entry[f->n - 1].hash,
                  "fingerprints do not rise");
-    model_expect(f->m, f->n == 0 || bits == f->bits,
+    model_expect(f->m, !alike || f->n == 0 || bits == f->bits[0],
                  "fingerprints of unlike sizes");
-    f->bits = bits;
-    if (f->n < EXACT_KEYS)
-        f->entry[f->n++] = (exact_entry){ .hash = hash, .count = count };
+    if (f->n == EXACT_KEYS)
+        return true;
+    f->bits[f->n] = bits;
+    f->entry[f->n++] = (exact_entry){ .hash = hash, .count = count };
     return true;
+}
+
+/* Returns whether fingerprints that begin a key's hash were listed as often as
+ * the key. */
+static bool model_listed_in_parts(const model_fingerprints *f,
+                                  const exact_entry *key)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->bits[i] == 0
+            || (f->entry[i].hash ^ key->hash) >> (64 - f->bits[i]) == 0)
+            sum += f->entry[i].count;
+    return sum >= key->count;
 }
 
 /* Returns whether a key's fingerprint was listed as often as the key. Fewer
@@ -269,6 +284,8 @@ static bool model_visit_fingerprint(void *context, uint64_t hash,
 static bool model_listed(const model_fingerprints *f, const exact_entry *key)
 {
     size_t low = 0, high = f->n;
+    if (model_can(f->m, BLY_CAN_GROW))
+        return model_listed_in_parts(f, key);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (f->entry[middle].hash <= key->hash)
@@ -277,8 +294,8 @@ static bool model_listed(const model_fingerprints *f, const exact_entry *key)
             high = middle;
     }
     return low > 0 && f->entry[low - 1].count >= key->count
-        && (f->bits <= 1 || (key->hash - f->entry[low - 1].hash)
-                            >> (64 - f->bits) < 2);
+        && (f->bits[0] <= 1 || (key->hash - f->entry[low - 1].hash)
+                            >> (64 - f->bits[0]) < 2);
 }
 
 void model_op_list_fingerprints(model *m)
@@ -288,7 +305,6 @@ void model_op_list_fingerprints(model *m)
         return;
     f->m = m;
     f->n = 0;
-    f->bits = 0;
     bly_status status
         = bly_list_fingerprints(m->a.filter, model_visit_fingerprint, f);
     model_expect(m, status == (model_can(m, BLY_CAN_FINGERPRINTS) ? BLY_OK

@@ -407,8 +407,10 @@ enum { BLY_SECRET_BYTES = 16 };
  * for a bly_spec means all zero. */
 typedef struct {
     uint64_t    capacity;       /* keys it should hold; must be given, except
-                                   to bly_build (the number of its keys) and
-                                   with an option that fixes the size (m=)   */
+                                   to bly_build (the number of its keys),
+                                   with an option that fixes the size (m=),
+                                   and for kind expandable, which then has no
+                                   estimate of how far it will grow          */
     double      rate;           /* false-positive rate at that many keys,
                                    0 < rate < 1; 0: 0.01                     */
     uint64_t    seed;           /* of the hash function                      */

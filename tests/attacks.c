@@ -201,12 +201,13 @@ static uint64_t pollution_hits(const char *kind, const attacks_side *side,
 }
 
 /* Returns whether pollution fails: the rate depends on the number of keys
- * (dleft, cuckoo, golomb, quotient), each key sets one bit in many
+ * (dleft, cuckoo, expandable, golomb, quotient), each key sets one bit in many
  * (compressed), or the filter forgets (stable). */
 static bool pollution_in_vain(const char *kind)
 {
     static const char *const vain[] = { "compressed", "cuckoo", "dleft",
-                                        "golomb", "quotient", "stable" };
+                                        "expandable", "golomb", "quotient",
+                                        "stable" };
     for (size_t i = 0; i < sizeof vain / sizeof *vain; i++)
         if (strcmp(kind, vain[i]) == 0)
             return true;

@@ -14,14 +14,16 @@ extern "C" {
  * how often it was added. The hashes with this fingerprint are those from
  * `hash` up to the one before the next fingerprint's. There are at most 2^bits
  * possible fingerprints, and more than half as many. (If fingerprints are
- * simply the high `bits` bits of a hash, the low bits of `hash` are 0.) Return
- * false to stop. */
+ * simply the high `bits` bits of a hash, the low bits of `hash` are 0.) In a
+ * filter that grows they have different numbers of bits: each has its own
+ * `bits`, its hashes are those with the same high bits, and one can begin
+ * another. Return false to stop. */
 typedef bool bly_visit_fingerprint(void *context, uint64_t hash, unsigned bits,
                                    uint64_t count);
 
-/* Visits all fingerprints in a filter, in rising order. BLY_OK, also if `visit`
- * stops early; BLY_EUNSUPPORTED (kinds without the ability "fingerprints",
- * which do not keep whole ones). */
+/* Visits all fingerprints in a filter, in rising order; in a filter that grows,
+ * in any order. BLY_OK, also if `visit` stops early; BLY_EUNSUPPORTED (kinds
+ * without the ability "fingerprints", which do not keep whole ones). */
 BLY_API bly_status bly_list_fingerprints(const bly_filter *filter,
                                          bly_visit_fingerprint *visit,
                                          void *context) BLY_GIVEN(1, 2);

@@ -3,8 +3,8 @@
  * Made by tools/bench/costs from `bloomery advise --measure`, as the minimum of
  * several runs on this machine: two virtual processors of an AMD EPYC (Zen 5),
  * 1 MiB and 32 MiB of cache. (rehash was measured on a Xeon relative to floom,
- * and golomb relative to quotient; the table is scaled accordingly.) bly_cost
- * explains the numbers.
+ * golomb and expandable relative to quotient; the table is scaled accordingly.)
+ * bly_cost explains the numbers.
  */
 #ifndef BLY_ADVISE_COSTS_H
 #define BLY_ADVISE_COSTS_H
@@ -216,6 +216,14 @@ static const bly_cost advise_kind_costs[] = {
         { 50.78, 50.84, 51.03, 405.99 },
         { 64.81, 92.23, 65.02, 535.53 },
         { 67.65, 66.79, 62.12, 752.61 } } },
+    { .kind = "expandable", .at = {
+        { 25.38, 17.56, 20.18, 57.43 },
+        { 25.67, 18.81, 22.69, 58.71 },
+        { 35.74, 22.30, 31.88, 60.88 },
+        { 61.18, 34.60, 49.82, 72.72 },
+        { 60.76, 34.16, 49.29, 73.30 },
+        { 19.21, 16.22, 18.08, 55.23 },
+        { 25.71, 17.60, 22.04, 68.56 } } },
     { .kind = "dleft", .at = {
         { 10.32, 10.18, 10.15, 24.26 },
         { 10.96, 10.92, 10.85, 27.96 },

@@ -54,6 +54,22 @@ void *memory_zeroed(const bly_allocator *from, uint64_t bytes)
     return memory;
 }
 
+void *memory_enlarged(const bly_allocator *from, void *memory, size_t bytes,
+                      uint64_t more)
+{
+    void *now = NULL;
+    if (system_clears(from, bytes) && sizes_fits(more))
+        now = system_extend(memory, bytes, (size_t)more);
+    if (now != NULL)
+        return now;
+    now = memory_zeroed(from, more);
+    if (now == NULL)
+        return NULL;
+    memcpy(now, memory, bytes);
+    memory_release(from, memory, bytes);
+    return now;
+}
+
 void memory_release(const bly_allocator *to, void *memory, size_t bytes)
 {
     if (memory != NULL)

@@ -30,6 +30,11 @@ void *memory_zeroed(const bly_allocator *from, uint64_t bytes);
 /* Does the same without clearing, for memory that is overwritten at once. */
 void *memory_raw(const bly_allocator *from, uint64_t bytes);
 
+/* Makes memory of `bytes` bytes longer: returns where its content is now, with
+ * zeros behind it. Returns NULL if out of memory: then nothing has changed. */
+void *memory_enlarged(const bly_allocator *from, void *memory, size_t bytes,
+                      uint64_t more);
+
 /* Frees such memory; accepts NULL. */
 void memory_release(const bly_allocator *to, void *memory, size_t bytes);
 

@@ -122,6 +122,20 @@ void system_release(void *context, void *memory, size_t bytes)
         free(memory);
 }
 
+void *system_extend(void *memory, size_t bytes, size_t more)
+{
+#ifdef MREMAP_MAYMOVE
+    memory = mremap(memory, system_pages(bytes), system_pages(more),
+                    MREMAP_MAYMOVE);
+    return memory != MAP_FAILED ? memory : NULL;
+#else
+    (void)memory;
+    (void)bytes;
+    (void)more;
+    return NULL;
+#endif
+}
+
 /* ---- The sparse allocator ----------------------------------------------- */
 
 /* Maps small pages that are allocated on first write, without reserving memory.

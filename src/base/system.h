@@ -12,6 +12,10 @@
 void *system_allocate(void *context, size_t alignment, size_t bytes);
 void system_release(void *context, void *memory, size_t bytes);
 
+/* Makes a block that system_clears() longer without copying it; returns where
+ * it is now, or NULL if that is impossible. */
+void *system_extend(void *memory, size_t bytes, size_t more);
+
 /* Returns the bytes of physical memory; UINT64_MAX if unknown. */
 uint64_t system_memory(void);
 

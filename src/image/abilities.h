@@ -116,8 +116,14 @@ struct kind_growing {
      * BLY_EFULL. BLY_ETOOBIG, BLY_EFULL: it cannot grow. */
     bly_status (*plan)(uint64_t *bytes, const void *image);
 
-    /* Begins to use the new bytes, which are zero. IMAGE_BYTES counts them. */
-    bly_status (*grow)(void *image);
+    /* Returns the bytes that a step of growing needs for a while. NULL: the
+     * kind grows at once. If it grows in steps, most of them need no new bytes,
+     * and bytes that are not used yet are sound. */
+    uint64_t (*scratch)(const void *image);
+
+    /* Grows, or takes the next step. The new bytes are zero, and IMAGE_BYTES
+     * counts them. BLY_EFULL: it cannot; no key is lost. */
+    bly_status (*grow)(void *image, void *scratch);
 };
 
 /* ---- Labels -------------------------------------------------------------- */
@@ -158,8 +164,14 @@ struct kind_combining {
      * tell, because the images inside may differ. NULL: the headers tell. */
     bool (*alike)(const void *a, const void *b);
 
+    /* For a kind whose filters are united at any size: plans an image with the
+     * keys of `into` and room for those of `other`, to be filled by the kind's
+     * `resize` and then by `unite`. May be NULL. */
+    bly_status (*union_plan)(bly_plan_t *plan, const void *into,
+                             const void *other);
+
     /* Adds the keys of `other`. A kind with `count` sums the counts. BLY_EFULL:
-     * nothing changed. */
+     * nothing changed, or, with `union_plan`, keys are missing. */
     bly_status (*unite)(void *into, const void *other);
 
     /* Unites with labels. The labels of a filter like this one are raised by
@@ -185,7 +197,8 @@ void       kind_intersect_bits(void *into, const void *other);
 
 /* Fill in either `fingerprints`, or `keys` and `keys_scratch`. */
 struct kind_listing {
-    /* Visits all fingerprints in rising order, until `visit` returns false. */
+    /* Visits all fingerprints, until `visit` returns false: in rising order, or
+     * in any if the kind grows. */
     void (*fingerprints)(const void *image, bly_visit_fingerprint *visit,
                          void *context);
 

@@ -13,26 +13,60 @@
 
 /* ---- Growing ----------------------------------------------------------- */
 
+/* Gives the image of a kind that grows in steps its next bytes. */
+static bly_status add_enlarge(bly_filter *filter, uint64_t bytes)
+{
+    if (bytes == filter->bytes)
+        return BLY_OK;
+    void *image = memory_enlarged(&filter->allocator, filter->image,
+                                  filter->bytes, bytes);
+    if (image == NULL)
+        return handle_no_memory(bytes);
+    filter->image = image;
+    filter->bytes = (size_t)bytes;
+    image_set_u64(image, IMAGE_BYTES, bytes);
+    return BLY_OK;
+}
+
+/* Takes a step of growing. */
+static bly_status add_step(bly_filter *filter, uint64_t bytes)
+{
+    const kind_growing *growing = filter->kind->growing;
+    uint64_t room = growing->scratch(filter->image);
+    void *scratch = memory_raw(&filter->allocator, room);
+    if (scratch == NULL)
+        return handle_no_memory(room);
+    bly_status status = add_enlarge(filter, bytes);
+    if (status == BLY_OK)
+        status = growing->grow(filter->image, scratch);
+    memory_release(&filter->allocator, scratch, (size_t)room);
+    handle_choose(filter);
+    return status;
+}
+
 /* Enlarges the image of a full filter, if its kind does that. */
 static bly_status add_grow(bly_filter *filter)
 {
     const bly_kind *kind = filter->kind;
     uint64_t bytes = 0;
-    if (filter->source != &handle_owned)
+    bly_status status = kind->growing->plan(&bytes, filter->image);
+    if (status == BLY_OK && bytes != filter->bytes
+        && filter->source != &handle_owned)
         return status_fail(BLY_EFULL, "the filter is full, and one that is "
                            "mapped from its file cannot grow: open it without "
                            "BLY_MAP, add and save it");
-    bly_status status = kind->growing->plan(&bytes, filter->image);
     if (status == BLY_OK)
         status = handle_allows(filter, bytes);
     if (status != BLY_OK)
         return status;
+    if (kind->growing->scratch != NULL)
+        return add_step(filter, bytes);
     uint8_t *image = memory_zeroed(&filter->allocator, bytes);
     if (image == NULL)
         return handle_no_memory(bytes);
     memcpy(image, filter->image, filter->bytes);
     image_set_u64(image, IMAGE_BYTES, bytes);
-    status = kind->growing->grow(image);
+    status = kind->growing->grow(image, NULL);
     if (status != BLY_OK) {
         memory_release(&filter->allocator, image, (size_t)bytes);
         return status;
@@ -60,10 +94,11 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     if (status != BLY_OK)
         return status;
     status = add_one(filter, hash);
-    if (status == BLY_EFULL && kind->growing != NULL) {
+    while (status == BLY_EFULL && kind->growing != NULL) {
         status = add_grow(filter);
-        if (status == BLY_OK)
-            status = add_one(filter, hash);
+        if (status != BLY_OK)
+            break;
+        status = add_one(filter, hash);
     }
     if (status >= 0)
         handle_count_items(filter, 1);
@@ -77,10 +112,11 @@ static bly_status add_key(bly_filter *filter, const void *key, size_t length)
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
         status = filter->kind->whole->add(filter->image, hash, key, length);
-    if (status == BLY_EFULL && filter->kind->growing != NULL) {
+    while (status == BLY_EFULL && filter->kind->growing != NULL) {
         status = add_grow(filter);
-        if (status == BLY_OK)
-            status = filter->kind->whole->add(filter->image, hash, key, length);
+        if (status != BLY_OK)
+            break;
+        status = filter->kind->whole->add(filter->image, hash, key, length);
     }
     if (status >= 0)
         handle_count_items(filter, 1);

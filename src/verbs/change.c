@@ -227,18 +227,6 @@ static bly_status change_resizable(const bly_filter *filter)
     return BLY_OK;
 }
 
-/* Returns an order for a filter of the same kind and hash, without a plan so
- * far. */
-static order change_order(const bly_filter *filter)
-{
-    return (order){
-        .kind = filter->kind,
-        .hash = hash_find_field(filter->image + IMAGE_HASH),
-        .seed = image_u64(filter->image, IMAGE_SEED),
-        .form = image_u16(filter->image, IMAGE_FORM),
-    };
-}
-
 /* Replaces the filter's image, or frees the new one on an error. */
 static bly_status change_replace(bly_filter *filter, void *image,
                                  uint64_t bytes, bly_status status)
@@ -274,7 +262,7 @@ static bly_status change_resize(bly_filter *filter, order *o,
 
 bly_status bly_resize(bly_filter *filter, uint64_t capacity)
 {
-    order o = change_order(filter);
+    order o = order_like(filter);
     if (filter->kind->resizing == NULL)
         return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
     bly_status status = change_resizable(filter);
@@ -301,7 +289,7 @@ static kind_spec change_fold_spec(const bly_filter *filter, uint64_t times)
 bly_status bly_fold(bly_filter *filter, uint64_t times)
 {
     const bly_kind *kind = filter->kind;
-    order o = change_order(filter);
+    order o = order_like(filter);
     if (kind->folding == NULL)
         return handle_unsupported(kind, "be folded", BLY_CAN_FOLD);
     kind_spec spec = change_fold_spec(filter, times);

@@ -117,6 +117,16 @@ double order_collision(const bly_kind *kind, const hash_info *hash, double n)
          ? 0 : math_collision(n);
 }
 
+order order_like(const bly_filter *filter)
+{
+    return (order){
+        .kind = filter->kind,
+        .hash = hash_find_field(filter->image + IMAGE_HASH),
+        .seed = image_u64(filter->image, IMAGE_SEED),
+        .form = image_u16(filter->image, IMAGE_FORM),
+    };
+}
+
 void order_finish(order *o)
 {
     bly_plan_t *plan = &o->plan;

@@ -28,6 +28,10 @@ const bly_spec *order_spec(const bly_spec *spec);
 bly_status order_make(order *o, const char *kind, const bly_spec *spec,
                       const kind_keys *keys);
 
+/* Returns an order for a filter of the same kind and hash, without a plan so
+ * far. */
+order order_like(const bly_filter *filter);
+
 /* Does so without the plan, which is left to the caller. */
 bly_status order_begin(order *o, const char *kind, const bly_spec *spec);
 

@@ -94,6 +94,7 @@
     X(cuckoo, CORE)                                                            \
     X(quotient, CORE)                                                          \
     X(golomb, MORE)                                                            \
+    X(expandable, MORE)                                                        \
     X(xor, MORE)                                                               \
     X(fuse, CORE)                                                              \
     X(ribbon, CORE)                                                            \

@@ -3,13 +3,15 @@
  * Only filters of one kind, geometry, hash and seed can be combined. Anything
  * else would need code for every pair of kinds.
  */
-#include "bloomery/form.h"
-#include "bloomery/sketch.h"
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "bloomery/form.h"
+#include "bloomery/sketch.h"
 #include "verbs/handle.h"
+#include "verbs/order.h"
 #include "verbs/registry.h"
 
 static bly_status sets_here(const bly_filter *a, const bly_filter *b)
@@ -74,7 +76,8 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
     status = sets_match_keys(a, b);
     if (status != BLY_OK)
         return status;
-    bool sizes = a->kind->foreign == NULL;      /* data may be attached      */
+    bool sizes = a->kind->foreign == NULL       /* data may be attached      */
+              && !KIND_HAS(a->kind, combining, union_plan);
     if ((sizes && a->bytes != b->bytes)
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
                   8 * IMAGE_GEOMETRY_FIELDS) != 0
@@ -134,6 +137,7 @@ typedef struct {
     task        task;
     bly_filter *into;
     void       *image;
+    uint64_t    bytes;
 } sets_change;
 
 /* Begins a change of all of an image. If the call may be cancelled, a copy is
@@ -143,6 +147,7 @@ static bly_status sets_open(sets_change *c, bly_filter *into)
 {
     c->into = into;
     c->image = into->image;
+    c->bytes = into->bytes;
     task_begin(&c->task, &into->progress, into->bytes);
     if (task_share() == NULL)
         return BLY_OK;
@@ -159,14 +164,53 @@ static bly_status sets_open(sets_change *c, bly_filter *into)
     return task_status();
 }
 
+/* Does the same for a kind whose filters have to be enlarged to be united. */
+static bly_status sets_open_larger(sets_change *c, bly_filter *into,
+                                   const bly_filter *other)
+{
+    const bly_kind *kind = into->kind;
+    order o = order_like(into);
+    c->into = into;
+    c->image = into->image;
+    task_begin(&c->task, &into->progress, into->bytes + other->bytes);
+    bly_status status = kind->combining->union_plan(&o.plan, into->image,
+                                                    other->image);
+    order_finish(&o);
+    if (status == BLY_OK && into->source != &handle_owned
+        && o.plan.bytes != into->bytes)
+        status = status_fail(BLY_EFULL, "a filter that is mapped from its "
+                             "file cannot change its size: open it without "
+                             "BLY_MAP, unite and save it");
+    if (status != BLY_OK)
+        return status;
+    void *image = order_image(&o, &into->allocator);
+    if (image == NULL)
+        return handle_no_memory(o.plan.bytes);
+    c->image = image;
+    c->bytes = o.plan.bytes;
+    return kind->resizing->resize(image, into->image);
+}
+
+/* Writes the payload of an image of the same size over that of a mapped one,
+ * whose header is its own. */
+static void sets_write(bly_filter *into, const void *image)
+{
+    memcpy(into->image + IMAGE_HEADER, image_payload(image),
+           into->bytes - IMAGE_HEADER);
+    handle_choose(into);
+}
+
 static bly_status sets_close(sets_change *c, bly_status status)
 {
     bly_filter *into = c->into;
     status = task_status_or(status);
-    if (c->image != into->image && status == BLY_OK)
-        handle_replace(into, c->image, into->bytes);
+    if (c->image != into->image && status == BLY_OK
+        && into->source == &handle_owned)
+        handle_replace(into, c->image, (size_t)c->bytes);
+    else if (c->image != into->image && status == BLY_OK)
+        sets_write(into, c->image);
     if (c->image != into->image)
-        memory_release(&into->allocator, c->image, into->bytes);
+        memory_release(&into->allocator, c->image, (size_t)c->bytes);
     return task_end(&c->task, status);
 }
 
@@ -185,7 +229,8 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
     bly_status status = sets_begin(into, other, BLY_CAN_UNITE, "united");
     if (status != BLY_OK)
         return status;
-    status = sets_open(&c, into);
+    status = KIND_HAS(into->kind, combining, union_plan)
+           ? sets_open_larger(&c, into, other) : sets_open(&c, into);
     if (status == BLY_OK)
         status = into->kind->combining->unite(c.image, other->image);
     status = sets_close(&c, status);

@@ -30,6 +30,13 @@ uint64_t laws_room(uint64_t n)
     return n;
 }
 
+bool laws_unplanned(void)
+{
+    bly_plan_t plan;
+    return laws_kind->growing != NULL
+        && bly_plan(&plan, laws_kind->name, NULL) == BLY_OK;
+}
+
 bool laws_remembers(uint64_t n)
 {
     bly_spec spec = { .capacity = laws_room(n) };

@@ -180,9 +180,10 @@ static void law_build_and_copy(void **state)
     bly_free(built);
     assert_int_equal(laws_present(copy, 1, different), found);
     bly_free(copy);
-    assert_status(bly_build(&built, laws_kind->name, NULL,
-                            &(bly_keys){ .hashes = hashes }),
-                  BLY_EPARAM);
+    if (!laws_unplanned())
+        assert_status(bly_build(&built, laws_kind->name, NULL,
+                                &(bly_keys){ .hashes = hashes }),
+                      BLY_EPARAM);
 }
 
 /* Every truncation, and every change of a byte of the header, is refused by

@@ -42,6 +42,9 @@ bool laws_removes(void);
  * plan for with at most 300 probes for each. */
 uint64_t laws_room(uint64_t n);
 
+/* Returns whether the kind needs no number of keys, because it grows. */
+bool laws_unplanned(void);
+
 /* Returns whether a filter planned for n keys surely finds the last n of
  * them. */
 bool laws_remembers(uint64_t n);

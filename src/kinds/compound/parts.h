@@ -20,7 +20,7 @@ extern const bly_kind bly_kind_standard, bly_kind_partitioned,
     bly_kind_blocked, bly_kind_split, bly_kind_compaction, bly_kind_floom,
     bly_kind_counting, bly_kind_variable, bly_kind_dleft, bly_kind_deletable,
     bly_kind_cuckoo, bly_kind_quotient, bly_kind_xor, bly_kind_fuse,
-    bly_kind_ribbon, bly_kind_rehash, bly_kind_golomb;
+    bly_kind_ribbon, bly_kind_rehash, bly_kind_golomb, bly_kind_expandable;
 
 #define PARTS_NAME(name) #name,
 #define PARTS_KIND(name) &bly_kind_##name,

@@ -53,7 +53,7 @@
  *      geometry 0   kind of the slices: 0 partitioned, 1 blocked, 2 standard,
  *                   3 split, 4 counting, 5 variable, 6 dleft, 7 deletable,
  *                   8 cuckoo, 9 quotient, 10 compaction, 11 floom,
- *                   12 rehash, 13 golomb
+ *                   12 rehash, 13 golomb, 14 expandable
  *      geometry 1   growth g, 2 .. 16
  *      geometry 2   tightening r in per cent, 1 .. 99
  *      geometry 3   the requested rate P (IEEE double), 2^-64 .. 1
@@ -143,7 +143,7 @@ enum {
 #define SCALABLE_PARTS(X)                                                      \
     X(partitioned) X(blocked) X(standard) X(split) X(counting) X(variable)     \
     X(dleft) X(deletable) X(cuckoo) X(quotient) X(compaction) X(floom)         \
-    X(rehash) X(golomb)
+    X(rehash) X(golomb) X(expandable)
 
 static const char *const scalable_names[] = { SCALABLE_PARTS(PARTS_NAME) NULL };
 static const bly_kind *const scalable_kinds[] = { SCALABLE_PARTS(PARTS_KIND) };
@@ -361,8 +361,9 @@ static bly_status scalable_grow_plan(uint64_t *bytes, const void *image)
     return status;
 }
 
-static bly_status scalable_grow(void *image)
+static bly_status scalable_grow(void *image, void *scratch)
 {
+    (void)scratch;
     scalable_view v = scalable_look(image);
     uint64_t at = 0;
     scalable_end(&at, &v);              /* it did for the plan */

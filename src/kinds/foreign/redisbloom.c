@@ -385,8 +385,9 @@ static bly_status redisbloom_grow_plan(uint64_t *bytes, const void *image)
 }
 
 /* The bits make room for a link's numbers before them. */
-static bly_status redisbloom_grow(void *image)
+static bly_status redisbloom_grow(void *image, void *scratch)
 {
+    (void)scratch;
     bly_link link;
     uint8_t *file = image_payload_mut(image);
     uint64_t links = image_geometry(image, REDISBLOOM_LINKS);

@@ -351,8 +351,9 @@ static bly_status rediscuckoo_grow_plan(uint64_t *bytes, const void *image)
     return image_check_size(*bytes);
 }
 
-static bly_status rediscuckoo_grow(void *image)
+static bly_status rediscuckoo_grow(void *image, void *scratch)
 {
+    (void)scratch;
     uint64_t tables = image_geometry(image, REDISCUCKOO_TABLES) + 1;
     image_set_u64(image_payload_mut(image), TABLES_AT_TABLES, tables);
     image_set_u64(image, IMAGE_GEOMETRY + 8 * REDISCUCKOO_TABLES, tables);

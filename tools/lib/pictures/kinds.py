@@ -82,6 +82,10 @@ PARTS = {
          ("spill", 1, "wash3"),
          (f"64 remainders of {g[1]} bits", 5, "wash2")],
         "A key's remainder lies in the run of its quotient, in rising order."),
+    "expandable": lambda g: (
+        "Segments of blocks of 64 slots; the last ones have grown",
+        row(["segment"] * 3) + [("segment", 2, "wash2")] * 2,
+        "A key's remainder is in a run, as in quotient, of any age's length."),
     "golomb": lambda g: (
         f"A page of {g[2]:,} bytes: {g[3]} buckets",
         [("ends", 2, "wash"), ("codes of the buckets", 5, "wash2"),
