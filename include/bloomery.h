@@ -716,9 +716,12 @@ BLY_API bly_status bly_contains_many(const bly_filter *filter,
  * anything); BLY_EUNSUPPORTED (the kind, or this filter because of its
  * options); BLY_EREADONLY.
  *
- * Remove only keys that were added. Removing a key that is found by accident
- * may erase traces of another key, which is then lost. No filter can tell the
- * two apart.
+ * The caller must know that the key is in the filter: it was added, more often
+ * than it was removed since. Only exact data can tell, such as the table from
+ * which the key was just deleted. A filter cannot: bly_contains and bly_count
+ * make the same mistake as this function, which accepts a key that is found by
+ * accident and then loses other keys, without a notice.
+ * docs/guide/removing-keys.md has the odds for each kind.
  *
  * The batch versions continue after a key that could not be removed. each[i],
  * unless `each` is NULL, is the status of key i. They return BLY_OK if all keys

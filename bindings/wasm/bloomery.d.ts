@@ -309,7 +309,8 @@ export class Filter {
     /** Removes a key that was added, once. Throws "EABSENT" if it is not there. Remove
      * only keys that were added: others may take bits of present keys with them. */
     remove(key: Key): void;
-    /** Removes a key if it is perhaps there, and returns whether it was. */
+    /** Removes a key if it is perhaps there, and returns whether it was. Like remove(),
+     * it is only for keys that were added. */
     discard(key: Key): boolean;
     /** Returns an upper bound of how often the key was added: 0 is certain, and
      * Infinity means that the kind knows no bound. */

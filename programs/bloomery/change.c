@@ -8,13 +8,16 @@
 #include "frame/options.h"
 #include "frame/strange.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
     cli_how  how;
+    cli_how  list_how;          /* of the witness                           */
     cli_inputs inputs;
+    cli_operands witness;       /* names from malloc                        */
     uint64_t jobs, memory;
     const char *key_file, *format;
     uint64_t    unpack_limit;
@@ -37,7 +40,11 @@ typedef struct {
     CLI_NO_PROGRESS_OPTION(change_settings, no_progress),                     \
     { 0 }
 
-const cli_option change_options[] = {
+const cli_option change_remove_options[] = {
+    { 0, "witness", "LIST", CLI_LIST, offsetof(change_settings, witness),
+      false, "Remove only keys that LIST has, a file of exactly the keys that "
+      "are in the filter now. A key is removed at most as often as LIST has "
+      "it. LIST is read once, by the same options as KEYS. May be repeated." },
     CLI_KEY_OPTION(change_settings, inputs),
     CHANGE_OPTIONS
 };
@@ -74,32 +81,68 @@ static int change_save(const change_job *job, bly_filter *filter)
                                           : filter_save(filter, job->path);
 }
 
+/* Removes the keys that the witness has. Keys of --key are whole lines, but its
+ * lines may have columns. */
+static int change_witness(const change_job *job, const cli_operands *operands,
+                          const cli_how *how, bly_filter *filter, cli_fed *fed)
+{
+    const change_settings *s = job->want;
+    cli_how list = how->given.data != NULL ? s->list_how : *how;
+    cli_witness want = {
+        .how = how, .keys = operands, .first = 1, .list_how = &list,
+        .list = &s->witness, .jobs = work_jobs(s->jobs),
+        .progress = !s->no_progress,
+    };
+
+    list.found = NULL;
+    if (how->given.data != NULL
+        && forms_follow(&list, bly_form_of(filter), job->path) != CLI_GO)
+        return CLI_ERROR;
+    return witness_out(filter, &want, fed);
+}
+
+/* Adds or removes the keys. */
+static int change_feed(const change_job *job, const cli_operands *operands,
+                       bly_filter *filter, cli_fed *fed)
+{
+    const change_settings *s = job->want;
+    cli_feed *feed = job->shared ? feed_shared : job->how->feed;
+    cli_how how = s->how;
+    cli_lines lines;
+    int status;
+
+    if (forms_follow(&how, bly_form_of(filter), job->path) != CLI_GO)
+        return CLI_ERROR;
+    if (s->witness.count > 0)
+        return change_witness(job, operands, &how, filter, fed);
+    fed->full = filter_can(filter, BLY_CAN_RESIZE)
+              ? "make room with 'bloomery resize'"
+              : "build a new filter with a larger -n";
+    fed->overfill = s->overfill;
+    lines_open(&lines, &how, operands, 1, false);
+    status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
+    lines_close(&lines);
+    return status;
+}
+
 /* Applies the change; the filter is open and the file locked. */
 static int change_keys(const change_job *job, const cli_operands *operands,
                        bly_filter *filter)
 {
     const change_settings *s = job->want;
-    cli_feed *feed = job->shared ? feed_shared : job->how->feed;
     cli_feed_report report = {
         .output = job->path, .advice = "build a new filter with a larger -n",
         .overfill = "add the other keys with --overfill",
         .verbose = s->verbose, .json = s->json,
     };
-    cli_how how = s->how;
-    cli_lines lines;
     cli_fed fed;
-    int status;
+    uint64_t left;
+    int status = change_feed(job, operands, filter, &fed);
 
-    if (forms_follow(&how, bly_form_of(filter), job->path) != CLI_GO)
-        return CLI_ERROR;
-    fed.full = filter_can(filter, BLY_CAN_RESIZE)
-             ? "make room with 'bloomery resize'"
-             : "build a new filter with a larger -n";
-    fed.overfill = s->overfill;
-    lines_open(&lines, &how, operands, 1, false);
-    status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
-    lines_close(&lines);
-    if (status == CLI_OK && (job->paged || fed.keys > fed.absent + fed.unsafe))
+    if (status != CLI_OK)
+        return status;
+    left = fed.absent + fed.unsafe + fed.unlisted;
+    if (job->paged || fed.keys > left)
         status = change_save(job, filter);              /* otherwise the
                                                            file is unchanged */
     if (status != CLI_OK)
@@ -108,7 +151,29 @@ static int change_keys(const change_job *job, const cli_operands *operands,
         || feed_report(filter, &fed, &report) != CLI_OK
         || (fed.keys == 0 && strange_lost()))
         return CLI_ERROR;
-    return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;
+    return left > 0 ? CLI_NONE : CLI_OK;
+}
+
+/* Verifies the files of the witness, which are more input. CLI_GO or
+ * CLI_ERROR. */
+static int change_check_witness(const cli_command *self, change_settings *s,
+                                const cli_operands *operands)
+{
+    size_t theirs = 0;
+
+    if (s->witness.count == 0)
+        return CLI_GO;
+    for (size_t i = 0; i < s->witness.count; i++)
+        theirs += inputs_is_stdin(s->witness.names[i]);
+    if (theirs > 0 && inputs_stdin(&s->inputs, operands, 1))
+        return options_wrong(self, "KEYS and --witness cannot both be read "
+                                   "from standard input");
+    if (theirs > 1)
+        return options_wrong(self, "--witness names standard input twice");
+    s->list_how.listing = true;
+    if (how_check(self, &s->list_how) != CLI_GO)
+        return CLI_ERROR;
+    return filter_check_output(operands->names[0], true, &s->witness, 0);
 }
 
 static int change_check(const cli_command *self, const cli_change *how,
@@ -129,9 +194,9 @@ static int change_check(const cli_command *self, const cli_change *how,
         return options_wrong(self, "a filter from a pipe cannot be changed in "
                                    "place; name a file");
     status = filter_how_read(s->key_file, s->format, s->unpack_limit);
-    return status == CLI_GO
-         ? filter_check_output(operands->names[0], true, operands, 1)
-         : status;
+    if (status == CLI_GO)
+        status = filter_check_output(operands->names[0], true, operands, 1);
+    return status == CLI_GO ? change_check_witness(self, s, operands) : status;
 }
 
 /* Opens the locked file, if its kind supports the change. */
@@ -208,6 +273,7 @@ int change_run(const cli_command *self, const cli_change *how, int argc,
     s.how.label = (cli_columns){ .n = how->label > 0,
                                  .numbers = { how->label } };
     status = options_read(self, argc, argv, &s, &operands);
+    s.list_how = s.how;
     if (status == CLI_GO)
         status = inputs_take(self, &s.inputs, &s.how, &operands, 1);
     if (status == CLI_GO)
@@ -217,5 +283,6 @@ int change_run(const cli_command *self, const cli_change *how, int argc,
         status = change_file(&job, &operands);
     }
     inputs_end(&s.inputs, status != CLI_ERROR);
+    free(s.witness.names);
     return status;
 }

@@ -6,6 +6,8 @@
 static const cli_example remove_examples[] = {
     { "bloomery remove members.bly left.txt",
       "Remove the members that have left." },
+    { "bloomery remove --witness members.txt members.bly banned.txt",
+      "Remove only keys that are in members.txt, the keys of the filter." },
     { "cut -d , -f 2 gone.csv | bloomery remove --json members.bly",
       "Remove keys from a pipe, with a report for a program." },
     { NULL, NULL }
@@ -34,12 +36,15 @@ const cli_command cmd_remove = {
         "there is skipped, and so is a key whose removal might lose others; a "
         "note says how many.\n\n"
         "A key that is there only as a false positive may take the traces of "
-        "another key with it. The kind of the filter must be able to remove: "
-        "see 'bloomery kinds'.",
-    .options = change_options,
-    .usual = "key field separator recursive ignore-case jobs verbose json",
+        "another key with it. The filter cannot notice this, but the list of "
+        "its keys can: with --witness, only keys that are in the list are "
+        "removed. They are compared byte by byte. Without such a list, give "
+        "only keys that you know to be in the filter. The kind of the filter "
+        "must be able to remove: see 'bloomery kinds'.",
+    .options = change_remove_options,
+    .usual = "witness key field separator recursive ignore-case verbose json",
     .examples = remove_examples,
-    .status = "0 if all keys were removed, 1 if some were not there or could "
-              "not be removed, " CLI_KEPT("FILE"),
+    .status = "0 if all keys were removed, 1 if some were not there, not in "
+              "LIST or could not be removed, " CLI_KEPT("FILE"),
     .run = remove_run,
 };

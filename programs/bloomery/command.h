@@ -5,6 +5,8 @@
  *      disjoint.c  two lists of keys that must have none in common
  *      within.c    a list of keys, some of which are members
  *      change.c    shared by `add`, `remove` and `put`
+ *      exact/      exact comparison of keys: `dedup`, `join`, and
+ *                  `remove --witness`
  *      ask.c       shared by `query`, `count` and `get`
  *      prefix.c    prefixes of the lines that `query` prints
  *      combine.c   shared by `unite` and `intersect`
@@ -73,8 +75,24 @@ typedef struct {
 
 int change_run(const cli_command *self, const cli_change *how, int argc,
                char **argv);
-extern const cli_option change_options[], change_add_options[],
+extern const cli_option change_remove_options[], change_add_options[],
     change_label_options[];
+
+/* ==== exact/witness.c =================================================== */
+
+/* Keys to remove, and the exact list that says which of them are present. */
+typedef struct {
+    const cli_how      *how;
+    const cli_operands *keys;           /* from number `first` on            */
+    size_t              first;
+    const cli_how      *list_how;
+    const cli_operands *list;
+    size_t              jobs;
+    bool                progress;
+} cli_witness;
+
+/* Removes each key at most as often as the list has it. CLI_OK or CLI_ERROR. */
+int witness_out(bly_filter *filter, const cli_witness *want, cli_fed *out);
 
 /* ==== ask.c ============================================================= */
 

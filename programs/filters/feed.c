@@ -378,16 +378,27 @@ static int feed_add(feed_job *job, cli_worker *w)
 }
 
 /* Counts what became of n keys to be removed. */
-static int feed_removed(const feed_job *job, bly_status status,
-                        const bly_status *each, size_t n)
+static int feed_removed(cli_fed *fed, bly_status status, const bly_status *each,
+                        size_t n)
 {
     if (status != BLY_OK && status != BLY_EABSENT && status != BLY_EUNSAFE)
         return filter_error();
     for (size_t i = 0; i < n; i++) {
-        job->fed->absent += each[i] == BLY_EABSENT;
-        job->fed->unsafe += each[i] == BLY_EUNSAFE;
+        fed->absent += each[i] == BLY_EABSENT;
+        fed->unsafe += each[i] == BLY_EUNSAFE;
     }
     return CLI_GO;
+}
+
+int feed_out_keys(bly_filter *filter, const bly_key *keys, size_t n,
+                  cli_fed *out)
+{
+    bly_status each[BATCHES_MOST];
+    bly_status status = bly_remove_many(filter,
+                                        &(bly_keys){ .n = n, .keys = keys },
+                                        each);
+
+    return feed_removed(out, status, each, n);
 }
 
 static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
@@ -410,7 +421,7 @@ static int feed_remove(feed_job *job, cli_worker *w)
     own->done = own->n;
     for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
         n = own->n - i < BATCHES_MOST ? own->n - i : BATCHES_MOST;
-        result = feed_removed(job, feed_remove_some(job, own, i, n, each),
+        result = feed_removed(job->fed, feed_remove_some(job, own, i, n, each),
                               each, n);
     }
     return result;
@@ -660,6 +671,7 @@ static void feed_json(const bly_info_t *stat, const cli_fed *fed,
     json_count("keyless", fed->keyless);
     json_count("absent", fed->absent);
     json_count("unsafe", fed->unsafe);
+    json_count("unlisted", fed->unlisted);
     json_real("seconds", fed->seconds);
     json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
     json_count("input_bytes", fed->bytes);
@@ -832,6 +844,12 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
                     "with %s", report_count(fed->unsafe).text,
                     fed->unsafe == 1 ? "key was" : "keys were",
                     fed->unsafe == 1 ? "it" : "them");
+    if (fed->unlisted > 0)
+        report_note("note: %s %s not removed, because the witness does not "
+                    "list %s, or not as often",
+                    report_count(fed->unlisted).text,
+                    fed->unlisted == 1 ? "key was" : "keys were",
+                    fed->unlisted == 1 ? "it" : "them");
     if (fed->over)
         return feed_refuse_rest(&stat, fed, how);
     feed_warn_size(&stat, how->rate, how->kind);

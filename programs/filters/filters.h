@@ -375,6 +375,7 @@ typedef struct {
     uint64_t keys, bytes;
     uint64_t keyless, skipped;  /* lines without a key; blank, or comments  */
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
+    uint64_t unlisted;          /* not removed, as no witness lists them   */
     double   seconds;
     const char *full;           /* advice if it is full; set before adding   */
     bool     overfill;          /* take more than twice as many keys as planned;
@@ -399,6 +400,11 @@ int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
 /* Removes the keys that are present. */
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
+
+/* Removes n keys, at most BATCHES_MOST, as far as they are present, and counts
+ * the others in *out. Returns CLI_GO or CLI_ERROR. */
+int feed_out_keys(bly_filter *filter, const bly_key *keys, size_t n,
+                  cli_fed *out);
 
 /* Labels the keys; if the kind does not add, those that are present. */
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,

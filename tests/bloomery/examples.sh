@@ -43,6 +43,7 @@ tables() {
     printf 'carol\n' >blocked.txt
     rows 1 100 'member%s' >members.txt
     printf 'member1\nmember2\n' >left.txt
+    printf 'member5\nmember6\n' >banned.txt
     printf '2026,member3\n2026,member4\n' >gone.csv
     printf 'alice\nbob\nbob\nbob\ncarol\n' >visits.txt
     printf 'alice\nbob\ncarol\n' >names.txt

@@ -42,6 +42,76 @@ keeps 'remove where an add raises only the least counters' \
     'cannot remove keys, .*: make it with rule=every' least.bly \
     remove least.bly low
 
+# ---- remove with a witness ---------------------------------------------------
+span 0 10000 >every
+span 9900 60000 >gone
+try build -k cuckoo -n 10000 -o w.bly every
+cp w.bly alone.bly
+try remove w.bly --witness every gone
+status_is 'some keys are not in the list: status 1' 1
+check 'a note says how many' grep -q \
+    'note: 50,000 keys were not removed, because the witness does not list' err
+span 0 9900 >stay
+try query -c w.bly stay
+out_is 'all others are there' 0 '9900\n'
+try remove alone.bly gone
+try query -c alone.bly stay
+check 'without a witness some are lost' [ "$(cat out)" -lt 9900 ]
+try remove w.bly --witness stay stay
+silent 'all keys are in the list'
+try info --json w.bly
+out_has 'and none is left' 0 '"items": 0'
+
+printf 'a\na\nb\nc\n' >list
+try build -k quotient -n 100 -o r.bly list
+printf 'a\na\na\nb\nb\nd\n' | try remove --json --witness list r.bly
+status_is 'a key is removed as often as the list has it' 1
+check 'the report counts the others' grep -q '"unlisted": *3' out
+check 'and all keys' grep -q '"keys": *6' out
+try count r.bly list
+out_is 'what is left' 0 '0\ta\n0\ta\n0\tb\n1\tc\n'
+printf 'a\n' | try remove --witness list r.bly
+check 'the list has a key that the filter lacks: a note' \
+    grep -q 'note: 1 key was not in the filter' err
+printf 'c\n' >two
+try remove --witness two --witness list r.bly --key c
+silent 'two lists and --key'
+try build -k counting -n 100 -i -o r.bly list
+printf 'x,A,1\ny,b,2\n' >table
+try remove -t , -f 2 --witness table r.bly --key a --key c
+status_is 'columns of the list, a key without' 1
+try count r.bly list
+out_is 'its case is changed, too' 0 '1\ta\n1\ta\n1\tb\n1\tc\n'
+try remove -t , -f 2 --witness - r.bly table <table
+silent 'the list from standard input'
+try count r.bly list
+out_is 'removes what it has' 0 '0\ta\n0\ta\n0\tb\n1\tc\n'
+printf '7\n8\n' >numbers
+try build -k egh:bits=8 -n 10 -o e.bly numbers
+printf '7\n9\n' | try remove --witness numbers e.bly
+status_is 'numbers' 1
+try query e.bly numbers
+out_is 'one is left' 0 '8\n'
+try build -k invertible:key=8 -n 50 -o i.bly list
+try remove --witness list i.bly list
+silent 'whole keys'
+cp r.bly before
+try remove --witness /dev/null r.bly list
+status_is 'an empty list: nothing is removed' 1
+check 'and the file is untouched' cmp -s before r.bly
+keeps 'a missing list' 'nowhere' r.bly remove --witness nowhere r.bly list
+keeps 'a list without a file' 'needs a value' r.bly remove r.bly --witness
+keeps 'the list is the filter' 'is both' r.bly remove --witness r.bly r.bly list
+keeps 'the list is another filter' 'is a filter' r.bly \
+    remove --witness e.bly r.bly list
+keeps 'keys and list from standard input' 'both' r.bly \
+    remove --witness - r.bly <list
+keeps 'two lists from standard input' 'twice' r.bly \
+    remove --witness - --witness - r.bly list <list
+keeps 'no line of the list has the column' \
+    'no line of the witness has such a column' r.bly \
+    remove -t , -f 2 --witness list r.bly table
+
 # ---- count ------------------------------------------------------------------
 printf 'a\nb\na\nc\na\nb\n' >letters
 try build -k counting -n 100 -p 1e-9 -o n.bly letters

@@ -1,4 +1,4 @@
-/* dedup.h - declarations shared by `bloomery dedup` and `bloomery join`.
+/* dedup.h - declarations shared by commands that compare keys exactly.
  *
  * From the bottom up:
  *
@@ -15,6 +15,7 @@
  *     cmd_dedup.c  the command
  *     join.c       exact semi-joins and anti-joins
  *     cmd_join.c   the command
+ *     witness.c    removes the keys that an exact list has (command.h)
  */
 #ifndef CLI_DEDUP_H
 #define CLI_DEDUP_H
@@ -194,6 +195,9 @@ keytable_answer keytable_add_rows(dedup_table *table, dedup_rows *rows,
 
 /* Returns whether the key is present. Safe in many threads at once. */
 bool keytable_has(const dedup_table *table, uint64_t hash, bly_key key);
+
+/* Returns how often the key was added to a table that counts. */
+uint64_t keytable_count(const dedup_table *table, uint64_t hash, bly_key key);
 
 /* Prefetches memory for keytable_add: the slot, then, some keys later, the
  * key itself. */

@@ -377,18 +377,30 @@ keytable_answer keytable_add(dedup_table *t, uint64_t hash, bly_key key)
     return keytable_add_at(t, hash, key, keytable_home(t, hash));
 }
 
-bool keytable_has(const dedup_table *t, uint64_t hash, bly_key key)
+/* Returns the slot that points to a key, or 0. */
+static uint64_t keytable_slot(const dedup_table *t, uint64_t hash, bly_key key)
 {
     uint64_t tag = keytable_tag(hash), at = keytable_home(t, hash);
 
     for (;;) {
         at = keytable_next(t, at, tag);
-        if (t->slots[at] == 0)
-            return false;
-        if (keytable_equal(t, t->slots[at], key))
-            return true;
+        if (t->slots[at] == 0 || keytable_equal(t, t->slots[at], key))
+            return t->slots[at];
         at = at + 1 < t->room ? at + 1 : 0;
     }
+}
+
+bool keytable_has(const dedup_table *t, uint64_t hash, bly_key key)
+{
+    return keytable_slot(t, hash, key) != 0;
+}
+
+uint64_t keytable_count(const dedup_table *t, uint64_t hash, bly_key key)
+{
+    uint64_t slot = keytable_slot(t, hash, key);
+
+    return slot == 0 ? 0
+         : table_u64(t->bytes + (slot & (TABLE_PLACES - 1)) - 1);
 }
 
 bool keytable_each(const dedup_table *t, size_t *at, bly_key *key,

@@ -612,8 +612,10 @@ class Filter:
 
     def remove(self, key: Optional[Key]) -> None:
         """Removes one copy of a key that was added. Removing any other key may
-        remove keys that are there. Raises AbsentError, a KeyError, if the key
-        is absent, UnsafeError, UnsupportedError and ReadOnlyError."""
+        remove keys that are there, and `key in f` does not prevent that: the
+        guide "Removing keys safely" has the odds. Raises AbsentError, a
+        KeyError, if the key is absent, UnsafeError, UnsupportedError and
+        ReadOnlyError."""
         of, data = encode(key)
         if of < 0:
             raise AbsentError(f"{key!r} is a missing value, which no filter contains")
@@ -621,7 +623,8 @@ class Filter:
 
     def discard(self, key: Optional[Key]) -> bool:
         """Removes a key if it may be present, and returns whether it was.
-        Errors are those of remove(), except AbsentError."""
+        Like remove(), it is only for keys that were added. Errors are those of
+        remove(), except AbsentError."""
         try:
             self.remove(key)
         except AbsentError:
