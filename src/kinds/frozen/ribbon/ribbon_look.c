@@ -38,7 +38,8 @@ typedef struct {
 PLATFORM_INLINE ribbon_band ribbon_band_even(const uint8_t *tile, uint32_t bits)
 {
     size_t bytes = 4 * (size_t)bits;
-    return (ribbon_band){ { tile, tile + bytes, tile + 2 * bytes }, bits, bits };
+    return (ribbon_band){ .tile = { tile, tile + bytes, tile + 2 * bytes },
+                          .bits = bits, .columns = bits };
 }
 
 /* Returns the band of a start in a layer. If some tiles are wide (`mixed`), the
