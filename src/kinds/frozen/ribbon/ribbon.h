@@ -115,9 +115,11 @@ static inline uint64_t ribbon_narrow(const ribbon_shape *g, uint64_t n)
 static inline uint64_t ribbon_wide(const ribbon_shape *g, uint64_t n,
                                    uint32_t shard)
 {
+    if (g->share == 0)
+        return 0;
     uint64_t tile = n - ribbon_narrow(g, n);
     uint64_t gaps = (tile * RIBBON_TILE >> shard) + 1;
-    return g->share > 0 ? tile + gaps * (RIBBON_BAND / RIBBON_TILE) : 0;
+    return tile + gaps * (RIBBON_BAND / RIBBON_TILE);
 }
 
 /* Returns the byte of a layer where a tile begins. Compilers make the minimum

@@ -26,9 +26,9 @@ PLATFORM_INLINE ribbon_words ribbon_words_of(uint64_t state, uint64_t start)
                              (uint32_t)high } };
 }
 
-/* The tiles of a band, and the columns where its rows make the fingerprint. All
- * bands of a layer are read to the same column, so that a loop is as long for
- * each key. */
+/* The tiles of a band, and the columns where its rows make the fingerprint.
+ * Vector bodies read all bands of a layer to the same column, so that a loop is
+ * as long for each key. */
 typedef struct {
     const uint8_t *tile[3];
     uint32_t bits, columns;
@@ -67,13 +67,13 @@ PLATFORM_INLINE bool ribbon_adds_up(ribbon_band band, ribbon_words c,
                                     uint32_t print)
 {
     uint32_t wrong = 0;
-    for (size_t i = 0; i < band.columns; i++) {
+    for (size_t i = 0; i < band.bits; i++) {
         uint32_t sum = (image_u32(band.tile[0], 4 * i) & c.word[0])
                      ^ (image_u32(band.tile[1], 4 * i) & c.word[1])
                      ^ (image_u32(band.tile[2], 4 * i) & c.word[2]);
-        wrong |= (ribbon_parity(sum, false) ^ (print >> i & 1)) << i;
+        wrong |= ribbon_parity(sum, false) ^ (print >> i & 1);
     }
-    return (wrong & (uint32_t)bits_mask(band.bits)) == 0;
+    return wrong == 0;
 }
 
 #if CPU_VECTOR4
