@@ -27,8 +27,8 @@ PLATFORM_INLINE ribbon_words ribbon_words_of(uint64_t state, uint64_t start)
 }
 
 /* The tiles of a band, and the columns where its rows make the fingerprint.
- * Vector bodies read all bands of a layer to the same column, so that a loop is
- * as long for each key. */
+ * All bands of a layer are read to the same column, so that a loop is as long
+ * for each key. */
 typedef struct {
     const uint8_t *tile[3];
     uint32_t bits, columns;
@@ -61,18 +61,26 @@ PLATFORM_INLINE ribbon_band ribbon_band_of(const ribbon_layer *layer,
     };
 }
 
+/* Returns 1 if the rows of the band do not add up to the fingerprint in column
+ * i. */
+PLATFORM_INLINE uint32_t ribbon_column(const ribbon_band *band, ribbon_words c,
+                                       uint32_t print, size_t i)
+{
+    uint32_t sum = (image_u32(band->tile[0], 4 * i) & c.word[0])
+                 ^ (image_u32(band->tile[1], 4 * i) & c.word[1])
+                 ^ (image_u32(band->tile[2], 4 * i) & c.word[2]);
+    return ribbon_parity(sum, false) ^ (print >> i & 1);
+}
+
 /* Returns whether the rows of the band add up to the fingerprint in every
  * column. */
 PLATFORM_INLINE bool ribbon_adds_up(ribbon_band band, ribbon_words c,
                                     uint32_t print)
 {
-    uint32_t wrong = 0;
-    for (size_t i = 0; i < band.bits; i++) {
-        uint32_t sum = (image_u32(band.tile[0], 4 * i) & c.word[0])
-                     ^ (image_u32(band.tile[1], 4 * i) & c.word[1])
-                     ^ (image_u32(band.tile[2], 4 * i) & c.word[2]);
-        wrong |= ribbon_parity(sum, false) ^ (print >> i & 1);
-    }
+    uint32_t wrong = 0, last = band.columns - 1;
+    for (size_t i = 0; i < last; i++)
+        wrong |= ribbon_column(&band, c, print, i);
+    wrong |= ribbon_column(&band, c, print, last) & (band.bits > last);
     return wrong == 0;
 }
 
@@ -393,37 +401,40 @@ PLATFORM_INLINE void ribbon_prefetch(const ribbon_pass *p, size_t i,
     }
 }
 
-/* Sets where the tiles of key j begin. */
-PLATFORM_INLINE void ribbon_places(const ribbon_layer *layer, ribbon_eight *e,
+/* Sets where the tiles of key j begin. Returns whether its band is wide. */
+PLATFORM_INLINE bool ribbon_places(const ribbon_layer *layer, ribbon_eight *e,
                                    size_t j, uint64_t tile, ribbon_width width)
 {
     if ((width & RIBBON_MIXED) == 0) {
         e->at[0][j] = tile * 4 * layer->bits;
-        return;
+        return false;
     }
     uint64_t at = ribbon_offset(layer->bits, layer->wide, tile);
     uint64_t bits = layer->bits, more = tile < layer->wide;
     e->at[0][j] = at;
     e->at[1][j] = at + 4 * (bits + more);
     e->at[2][j] = at + 4 * (2 * bits + more + (tile + 1 < layer->wide));
-    e->wide |= (uint32_t)ribbon_is_wide(layer->wide, tile) << j;
+    return ribbon_is_wide(layer->wide, tile);
 }
 
 PLATFORM_INLINE void ribbon_prepare(const ribbon_pass *p, size_t i,
                                     ribbon_eight *e, ribbon_width width)
 {
-    e->wide = 0;
+    uint32_t wide = 0;
     for (size_t j = 0; j < ribbon_some(p, i); j++) {
         uint64_t state = hash_mix(p->in[i + j] + p->add);
         uint64_t start = bits_range(state, p->layer.starts);
         ribbon_words c = ribbon_words_of(state, start);
         e->state[j] = state;
         e->start[j] = start;
-        ribbon_places(&p->layer, e, j, ribbon_tile(&p->layer, start), width);
+        wide |= (uint32_t)ribbon_places(&p->layer, e, j,
+                                        ribbon_tile(&p->layer, start), width)
+             << j;
         for (size_t k = 0; k < 3; k++)
             e->c[k][j] = c.word[k];
         e->print[j] = ribbon_fingerprint(state) & p->layer.prints;
     }
+    e->wide = wide;
 }
 
 /* Answer keys i … from `wrong`, whose bit j is set if key i+j is not here, and
