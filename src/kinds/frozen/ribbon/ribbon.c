@@ -32,7 +32,9 @@
  * A lookup reads three tiles in a row, 12 r bytes, and a threshold of two bits,
  * which is usually in the cache. One key in 20 needs a second such read. A
  * batch prefetches these lines 128 keys ahead. Any rate is met: 1 % takes 6.72
- * bits, because 72 % of the keys have 7 bits and the others 6.
+ * bits, because 72 % of the keys have 7 bits and the others 6. Such a mixture
+ * makes a single lookup up to 6 % slower, and a batch in the cache 16 to 37 %.
+ * `bits=7` avoids it.
  *
  * THE PICTURE
  *
