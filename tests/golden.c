@@ -102,7 +102,7 @@ static void golden_path(char path[PATH], const char *kind)
 {
     snprintf(path, PATH, "%s/%s.hex", FOLDER, kind);
     for (char *c = path + strlen(FOLDER); *c != '\0'; c++)
-        if (*c == ':' || *c == '=' || *c == ' ')
+        if (*c == ':' || *c == '=' || *c == ' ' || *c == ',')
             *c = '-';
 }
 
@@ -140,9 +140,12 @@ static bool packs(const bly_kind_info *kind)
     return (kind->can & BLY_CAN_PACK) != 0;
 }
 
-/* Numeric choices with a format of their own. */
-static const char *const golden_numbers[] = { "approximator:parts=2",
-                                              "egh:bits=3" };
+/* Numeric choices with a format of their own. A ribbon of whole bits has the
+ * bytes that all ribbons had before shares of a bit. */
+static const char *const golden_numbers[] = {
+    "approximator:parts=2", "egh:bits=3", "ribbon:bits=7",
+    "ribbon:form=homogeneous,bits=7",
+};
 
 static void each_golden(void (*visit)(const char *kind))
 {

@@ -3,6 +3,7 @@
 `run` runs a program of the build with arguments, and returns its output.
 """
 import glob
+import json
 import math
 import os
 import re
@@ -142,6 +143,35 @@ def rates(_):
     return "".join(table)
 
 
+def overhead_of(plan, rate):
+    """Returns a cell with the bits per key of a plan above log2(1/rate), as a
+    share of it, or a dash if the kind does not keep the rate."""
+    if plan.get("rate", 1) > 1.000001 * rate:
+        return "–"
+    share = 100 * (plan["bits_per_key"] / math.log2(1 / rate) - 1)
+    return f"{share:.1f}" if share < 99.95 else f"{share:.0f}"
+
+
+def overhead(run):
+    """Returns a table for each number of keys, of the overhead of all kinds over
+    the least possible bits per key, by the requested rate."""
+    rates = "1", "0.7", "0.5", "0.3", "0.1", "0.01", "0.0001", "0.000001"
+    parts = []
+    for keys in 10**3, 10**5, 10**7, 10**8:
+        cells = {}
+        for percent in rates:
+            for plan in json.loads(run("plan", "--all", "--json", "-n", str(keys),
+                                       "-p", percent + "%")):
+                cells.setdefault(plan["kind"], []).append(
+                    overhead_of(plan, float(percent) / 100))
+        parts.append(f"\n### {keys:,} keys\n\n| kind | "
+                     + " | ".join(f"{rate} %" for rate in rates) + " |\n|---|"
+                     + "--:|" * len(rates) + "\n")
+        parts += [f"| `{kind}` | {' | '.join(row)} |\n"
+                  for kind, row in cells.items() if set(row) != {"–"}]
+    return "".join(parts) + "\n"
+
+
 # The slots whose functions choose a body by the processor, by what they end in.
 JOBS = {"contains_here": "key by key", "contains_many": "batches",
         "get_many": "labels", "add_many": "adds", "add_each": "adds",
@@ -217,4 +247,5 @@ def bodies(run):
 
 
 PARTS = {"commands": commands, "options": options, "statuses": statuses,
-         "functions": functions, "rates": rates, "bodies": bodies}
+         "functions": functions, "rates": rates, "overhead": overhead,
+         "bodies": bodies}

@@ -327,6 +327,20 @@ static double cascade_power(int quarters)
     return ldexp(roots[quarters % 4], -(quarters / 4));
 }
 
+/* Plans level 1 at a rate. A ribbon has whole bits there, as in the cascades of
+ * all versions, although it could have a share of a bit. */
+static bly_status cascade_plan_first(bly_plan_t *plan, kind_spec *spec,
+                                     const bly_kind *kind, uint64_t n,
+                                     double rate)
+{
+    int exponent;
+    *spec = kind_spec_plain(kind, n, rate);
+    frexp(rate, &exponent);
+    if (strcmp(kind->name, "ribbon") == 0)
+        kind_spec_give(spec, kind, "bits", (uint64_t)(1 - exponent));
+    return inner_plan_spec(plan, kind, spec);
+}
+
 /* A plan of level 1 at this rate, taken if it makes (1) less. */
 static bly_status cascade_try(cascade_design *d, int quarters, double *least)
 {
@@ -334,8 +348,8 @@ static bly_status cascade_try(cascade_design *d, int quarters, double *least)
                  / (double)d->include;
     bly_plan_t plan;
     kind_spec spec;
-    bly_status status = inner_plan(&plan, &spec, d->kind, d->include,
-                                   cascade_power(quarters));
+    bly_status status = cascade_plan_first(&plan, &spec, d->kind, d->include,
+                                           cascade_power(quarters));
     if (status != BLY_OK)
         return status;
     double bits = 8 * (double)plan.bytes
@@ -376,7 +390,8 @@ static bly_status cascade_design_for(cascade_design *d, const kind_spec *spec)
     if (n == 0)
         return kind_no_capacity();
     if (others == KIND_CHOOSE)
-        return inner_plan(&d->first, &d->first_spec, d->kind, n, spec->rate);
+        return cascade_plan_first(&d->first, &d->first_spec, d->kind, n,
+                                  spec->rate);
     d->inverted = n > others;
     d->include = d->inverted ? others : n;
     d->exclude = d->inverted ? n : others;

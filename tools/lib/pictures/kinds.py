@@ -104,8 +104,10 @@ PARTS = {
          ("", 1, "panel"), ("", 1, "panel")],
         "The XOR of cells in neighbouring segments is the fingerprint."),
     "ribbon": lambda g: (
-        f"Tiles of 32 slots of {g[1] >> 32 & 255} bits, in columns",
-        row([f"column {i}" for i in range(g[1] >> 32 & 255)]),
+        f"Tiles of 32 slots of {g[1] >> 32 & 255}"
+        + (f" or {(g[1] >> 32 & 255) + 1}" if g[0] >> 48 else "")
+        + " bits, in columns",
+        row([f"column {i}" for i in range((g[1] >> 32 & 255) + (g[0] >> 48 > 0))]),
         "The XOR of slots in a window of 32 is a key's fingerprint."),
     "gcs": lambda g: (
         "Records of 64 bytes, and then the code",

@@ -18,7 +18,7 @@
  * WHEN NOT TO
  *
  * - Speed matters: `fuse` is several times faster, `blocked` ten times.
- * - Every bit counts: `ribbon` is smaller, 7.0 bits per key at 1 % (0.78 %),
+ * - Every bit counts: `ribbon` is smaller, 6.75 bits per key at 1 %,
  *   and faster.
  * - Keys are added later: `standard`, or `golomb`, which is coded like this
  *   kind.

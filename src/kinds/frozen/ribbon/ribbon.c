@@ -13,9 +13,9 @@
  * WHEN TO USE IT
  *
  * Use it for a fixed set of keys if every bit of memory counts or the filter is
- * sent over a network: it is the smallest kind, 27 % smaller than `standard` at
- * 1 %. The form `homogeneous` is as large as `fuse`, and its build cannot fail.
- * In the cache, it answers a batch in three quarters of the time.
+ * sent over a network: it is the smallest kind, 30 % smaller than `standard` at
+ * 1 %. The form `homogeneous` is 5 % smaller than `fuse`, and its build cannot
+ * fail. In the cache, it answers a batch in three quarters of the time.
  *
  * WHEN NOT TO
  *
@@ -26,13 +26,15 @@
  * COST
  *
  *      rate     bits per key    cache lines per lookup
- *      1 %           7.0              3.4
+ *      1 %           6.75             3.4
  *      0.1 %        10.0              4.0
  *
  * A lookup reads three tiles in a row, 12 r bytes, and a threshold of two bits,
  * which is usually in the cache. One key in 20 needs a second such read. A
- * batch prefetches these lines 128 keys ahead. A rate is met in whole bits: 1 %
- * is 7 bits, which is 0.78 %.
+ * batch prefetches these lines 128 keys ahead. Any rate is met: 1 % takes 6.72
+ * bits, because 72 % of the keys have 7 bits and the others 6. Such a mixture
+ * makes a single lookup up to 6 % slower, and a batch in the cache 16 to 37 %.
+ * `bits=7` avoids it.
  *
  * THE PICTURE
  *
@@ -59,7 +61,8 @@
  *
  * IMAGE
  *
- *      geometry 0   number of different keys, 0 .. 2^34; 0: no key is there
+ *      geometry 0   bits 0-47 number of different keys, 0 .. 2^34; 0: no key
+ *                   is there; bits 48-63 share, p
  *      geometry 1   bits 0-31 buckets of layer 0, 32-39 r, 1 .. 32,
  *                   40-47 form, 0 bumped, 1 homogeneous, 48-55 seed, 0 .. 15,
  *                   56-63 seed of the last layer, 0 .. 63
@@ -69,7 +72,12 @@
  *                   and then its codes; T tiles; 32 bytes or a few more of 0
  *
  * A tile is 32 slots: r words of 32 bits, little-endian; bit i of word k is
- * column k of slot i. A layer of B buckets has 128 B starts in shards of 2^16
+ * column k of slot i. If p is not 0, the first tiles of a layer have r + 1
+ * words. Of its t tiles in which a band may start, b = t - floor(t (2^16 - p) /
+ * 2^16) have keys of r + 1 bits, and the first b + 2 + 2 floor(b / 2^11) tiles
+ * are wide (b + 2 in the last layer).
+ *
+ * A layer of B buckets has 128 B starts in shards of 2^16
  * (the last may be smaller), and the slots of a shard are those of its starts
  * and 64 more, for the ends of the last bands: start s begins at slot
  * s + 64 floor(s / 2^16) of the layer. The code of bucket b is 2 bits at bit
@@ -82,7 +90,8 @@
  *                 but in the last one       mix(state + (last seed + 2) * S)
  *      start      high half of state * starts
  *      c          p = state * E7A81F36B92D4C5D;  p xor p >> 32, bit 0 set
- *      fingerprint  r low bits of (state * 9E3779B97F4A7C15) >> 32
+ *      fingerprint  r low bits of (state * 9E3779B97F4A7C15) >> 32, or r + 1
+ *                   if the start is below 32 b
  *
  * The homogeneous form has layer 0 alone, without codes, and every fingerprint
  * is 0.
@@ -90,9 +99,10 @@
  *      Valid if and only if (1) the fields are in these ranges and no layer
  *      has more than 2^28 buckets, (2) a layer of no buckets is followed by
  *      such layers only, (3) T is 3 or more in the bumped form; 0, with layers
- *      1 to 3 and the last seed, in the other, which has a bucket, and (4) the
- *      payload has the bytes of all this and 32, and in the bumped form up to
- *      4 r - 1 more.
+ *      1 to 3 and the last seed, in the other, which has a bucket, (4) r is
+ *      below 32 if p is not 0, and (5) the payload has the bytes of all this
+ *      and 32, and in the bumped form up to 4 r - 1 more, or 4 r + 3 if p is
+ *      not 0.
  *
  * MATHS
  *
@@ -114,9 +124,34 @@
  * filter 11.5. The plan counts repeated keys as well, so they do not make the
  * image smaller.
  *
- * A rate is met by whole bits: 1 % takes 7 of them (0.78 %). 0.39 % takes 9,
- * since the probability that two hashes are equal is subtracted first; `bits=8`
- * requests 8.
+ * A rate between two powers of two is met by a share s of the starts that have
+ * a bit more. An absent key begins at any start with the same probability, so
+ * it is found with probability
+ *
+ *      s 2^-(r+1) + (1 - s) 2^-r = 2^-r (1 - s/2)                        (2)
+ *
+ * The plan takes r = floor(log2(1/rate)) and s = 2 - 2^(r+1) rate, rounded up
+ * to p / 2^16. These are r + s bits, at most 0.0861 more than log2(1/rate): the
+ * largest difference, at s = 2 - 1/ln 2 = 0.557. No other division does better,
+ * because 2^-x is convex.
+ *
+ *      rate           1 %    0.7 %  0.5 %  0.3 %  0.1 %  0.01 %  10^-6
+ *      log2(1/rate)   6.644  7.158  7.644  8.381  9.966  13.288  19.932
+ *      r + s          6.720  7.208  7.720  8.464  9.976  13.362  19.951
+ *
+ * `bits=8` requests a whole number of bits. A layer rounds its share up to a
+ * tile, and so has at most the rate (2). The keys of r + 1 bits come first. Few
+ * keys at the beginning of a shard are bumped, because its rows are still
+ * empty. So most bumped keys have r bits, and the next layer finds fewer of
+ * them. This makes the rate lower, by 2.5 % of it at 10^3 keys and 0.3 % at
+ * 10^4. `stat` counts the starts that are bumped, and so reports the true rate
+ * of a filter. The standard deviation between filters of B buckets is about
+ *
+ *      (0.02 / sqrt(B) + 0.2 / B) rate                                   (3)
+ *
+ * Column r exists in the first tiles only, up to the last that a key of r + 1
+ * bits reads. All keys have r + 1 bits while the equations are solved. So the
+ * column has a solution in all tiles, and what no key reads is left out.
  *
  * The homogeneous form requires that the rows of every key XOR to 0, which
  * always has a solution: no key is bumped and no seed fails. Rows that the
@@ -132,18 +167,18 @@
  * So with x = 100 slots / keys - 108, the rate grows by 6.2 * 10^-4 / 2.5^x.
  * Accidents are few and large, so filters of m slots differ from each other by
  *
- *      650 sqrt(9.4 * 10^-7 / (2.3^x m))                                 (2)
+ *      650 sqrt(9.4 * 10^-7 / (2.3^x m))                                 (4)
  *
  * The plan allows half a per cent of the rate for them, which takes
  *
- *      slots / keys = 1.058 + 0.0076 r                                   (3)
+ *      slots / keys = 1.058 + 0.0076 (r + s)                             (5)
  *
  * If there are few keys, hardly any filter has an accident, but one would be
- * severe. For (2) to be at most a thirtieth of the rate, the plan then takes
+ * severe. For (4) to be at most a thirtieth of the rate, the plan then takes
  *
- *      slots / keys = 1.15 + 0.0166 r - 0.012 ln n                       (4)
+ *      slots / keys = 1.15 + 0.0166 (r + s) - 0.012 ln n                 (6)
  *
- * if that is more, up to 1.1 + 0.008 r. At r = 8:
+ * if that is more, up to 1.1 + 0.008 (r + s). At r = 8:
  *
  *      keys           10^3     10^4     10^5     10^6     10^7     10^8
  *      bits per key   12.0     9.50     9.19     8.96     8.96     8.96
@@ -181,8 +216,9 @@
  *  [Dillinger et al. 2022]    Dillinger, Hübschle-Schneider, Sanders & Walzer,
  *                  Fast succinct retrieval and approximate membership using
  *                  ribbon, SEA. Bumping by thresholds, here with codes of 2
- *                  bits; the layers in one image, tiles of 32 slots, shards
- *                  and the last layer are ours.
+ *                  bits, and columns that some keys do not have; the layers
+ *                  in one image, tiles of 32 slots, shards and the last layer
+ *                  are ours.
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 
@@ -229,54 +265,100 @@ static double ribbon_slots(uint64_t n)
     return slots;
 }
 
+/* Returns enough words for the last column of the wide tiles, out of `tiles`
+ * in all layers. Each layer has its share of them, the two tiles where its last
+ * bands end, and less than one for rounding. */
+static uint64_t ribbon_more_words(const ribbon_shape *g, uint64_t n,
+                                  uint64_t tiles)
+{
+    double share = (double)g->share / RIBBON_SHARES, layers = 1;
+    for (; n > RIBBON_FEW; n /= RIBBON_BUMPED_ONE_IN)
+        layers++;
+    double words = share * (double)tiles + layers * (3 - 2 * share);
+    return g->share > 0 ? (uint64_t)fmin(ceil(words), (double)tiles) : 0;
+}
+
 /* Returns the size of the payload, and sets the parts of the shape that do not
  * depend on the keys. */
 static uint64_t ribbon_size(ribbon_shape *g, uint64_t n)
 {
     if (g->form == RIBBON_HOMOGENEOUS) {
-        g->buckets[0] = ribbon_homogeneous_buckets(n, g->bits);
+        g->buckets[0] = ribbon_homogeneous_buckets(n, ribbon_mean_bits(g));
         return ribbon_layers_bytes(g) + RIBBON_PAD;
     }
     if (n > RIBBON_FEW)
         g->buckets[0] = ribbon_buckets(n);
     uint64_t tiles = (uint64_t)ceil(ribbon_slots(n) / RIBBON_TILE);
     uint64_t codes = n > RIBBON_FEW ? n / (4 * RIBBON_BUCKET) + 8 : 0;
-    uint64_t payload = tiles * 4 * g->bits + codes + RIBBON_PAD;
-    g->last = (uint32_t)((payload - RIBBON_PAD - ribbon_layers_bytes(g))
-                         / (4 * g->bits));
+    uint64_t payload = tiles * 4 * g->bits + codes + RIBBON_PAD
+                     + 4 * ribbon_more_words(g, n, tiles);
+    ribbon_last_fit(g, payload - RIBBON_PAD - ribbon_layers_bytes(g));
     return payload;
 }
 
-static double ribbon_rate(const ribbon_shape *g)
+/* Returns (2), if this part of the starts has a bit more than the others. */
+static double ribbon_rate_of(const ribbon_shape *g, double part)
 {
-    double rate = ldexp(1, -(int)g->bits);
+    double rate = ldexp(1, -(int)g->bits) * (1 - part / 2);
     return g->form == RIBBON_BUMPED ? rate : 1.005 * rate;
 }
 
-/* Returns (2) plus a hundredth of the rate for the random contents of free
- * rows. */
+/* Returns the rate of a layer that has bands in n tiles, if it bumps no key. */
+static double ribbon_rate_in(const ribbon_shape *g, uint64_t n)
+{
+    return ribbon_rate_of(g, 1 - (double)ribbon_narrow(g, n) / (double)n);
+}
+
+/* Returns the rate of the first layer. If it bumps keys, more of them are those
+ * of r bits, which the next layers find less often. */
+static double ribbon_rate(const ribbon_shape *g)
+{
+    return ribbon_rate_in(g, g->buckets[0] > 0
+                             ? (uint64_t)g->buckets[0] * RIBBON_BUCKET_TILES
+                             : ribbon_last_starts(g));
+}
+
+/* Returns (4) plus a hundredth of the rate for the random contents of free
+ * rows, or in the bumped form (3). */
 static double ribbon_rate_sd(const ribbon_shape *g, uint64_t n)
 {
     double slots = (double)g->buckets[0] * RIBBON_BUCKET;
-    double over = 100 * slots / (double)n - 108;
+    double over = 100 * slots / (double)n - 108, buckets = g->buckets[0];
+    if (g->form == RIBBON_BUMPED)
+        return g->share == 0 || g->buckets[0] == 0 ? 0
+             : (0.02 / sqrt(buckets) + 0.2 / buckets) * ribbon_rate(g);
     double accidents = 650 * sqrt(9.4e-7 * pow(2.3, -over) / slots);
-    return g->form == RIBBON_BUMPED ? 0
-         : fmin(1, fmax(0.01 * ribbon_rate(g), accidents));
+    return fmin(1, fmax(0.01 * ribbon_rate(g), accidents));
 }
 
-/* The least bits that keep the rate; more than RIBBON_BITS_MAX if none do. */
-static uint32_t ribbon_bits(ribbon_shape g, const kind_spec *spec)
+/* Sets the least share that keeps the rate with a bit less, if there is one. */
+static void ribbon_choose_share(ribbon_shape *g, double rate)
 {
-    if (spec->option[RIBBON_OPTION_BITS] != KIND_CHOOSE)
-        return (uint32_t)spec->option[RIBBON_OPTION_BITS];
-    for (g.bits = 1; g.bits <= RIBBON_BITS_MAX; g.bits++)
-        if (ribbon_rate(&g) <= spec->rate)
+    ribbon_shape less = *g;
+    less.bits--;
+    double share = 2 * (1 - rate / ribbon_rate_of(&less, 0));
+    less.share = (uint32_t)ceil(share * RIBBON_SHARES);
+    if (less.bits > 0 && less.share < RIBBON_SHARES)
+        *g = less;
+}
+
+/* Sets the least bits that keep the rate; more than RIBBON_BITS_MAX if none
+ * do. */
+static void ribbon_choose_bits(ribbon_shape *g, const kind_spec *spec)
+{
+    if (spec->option[RIBBON_OPTION_BITS] != KIND_CHOOSE) {
+        g->bits = (uint32_t)spec->option[RIBBON_OPTION_BITS];
+        return;
+    }
+    for (g->bits = 1; g->bits <= RIBBON_BITS_MAX; g->bits++)
+        if (ribbon_rate_of(g, 0) <= spec->rate)
             break;
-    return g.bits;
+    if (g->bits <= RIBBON_BITS_MAX)
+        ribbon_choose_share(g, spec->rate);
 }
 
 /* Lines of three tiles in a row, on average over where the first begins. */
-static double ribbon_lines(uint32_t bits)
+static double ribbon_tiles_lines(uint32_t bits)
 {
     uint32_t lines = 0;
     for (uint32_t i = 0; i < 16; i++)
@@ -284,11 +366,18 @@ static double ribbon_lines(uint32_t bits)
     return lines / 16.0;
 }
 
+static double ribbon_lines(const ribbon_shape *g)
+{
+    double narrow = ribbon_tiles_lines(g->bits);
+    return narrow + (ribbon_tiles_lines(ribbon_columns(g)) - narrow)
+                  * g->share / RIBBON_SHARES;
+}
+
 static bly_status ribbon_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t n = spec->capacity;
     ribbon_shape g = { .form = (uint32_t)spec->option[RIBBON_OPTION_FORM] };
-    g.bits = ribbon_bits(g, spec);
+    ribbon_choose_bits(&g, spec);
     if (n == 0)
         return kind_no_capacity();
     if (n > RIBBON_KEYS_MAX)
@@ -306,9 +395,10 @@ static bly_status ribbon_plan(bly_plan_t *plan, const kind_spec *spec)
     plan->scratch = ribbon_scratch(n);
     plan->rate = ribbon_rate(&g);
     plan->rate_sd = ribbon_rate_sd(&g, n);
-    plan->fill = 0.5 * (double)n * g.bits / (8 * (double)plan->bytes);
+    plan->fill = 0.5 * (double)n * ribbon_mean_bits(&g)
+               / (8 * (double)plan->bytes);
     plan->probes = RIBBON_BAND;
-    plan->lines_present = (ribbon_lines(g.bits) + bumped)
+    plan->lines_present = (ribbon_lines(&g) + bumped)
                         * (bumped && n > RIBBON_FEW ? 1.06 : 1);
     plan->lines_absent = plan->lines_present;
     ribbon_geometry(plan->geometry, &g);
@@ -320,7 +410,7 @@ static bly_status ribbon_check(const void *image)
     ribbon_shape g = ribbon_shape_of(image);
     bool bumped = g.form == RIBBON_BUMPED;
     bool sound = g.distinct <= RIBBON_KEYS_MAX
-              && g.bits >= 1 && g.bits <= RIBBON_BITS_MAX
+              && g.bits >= 1 && ribbon_columns(&g) <= RIBBON_BITS_MAX
               && g.seed < RIBBON_SEEDS && g.last_seed < RIBBON_LAST_SEEDS
               && (bumped ? g.last >= 3 : g.form == RIBBON_HOMOGENEOUS
                   && g.buckets[0] > 0 && g.buckets[1] == 0
@@ -332,12 +422,50 @@ static bly_status ribbon_check(const void *image)
         return kind_bad_geometry(image);
 
     uint64_t payload = image_payload_bytes(image), bytes = RIBBON_PAD
-        + ribbon_layers_bytes(&g) + (uint64_t)g.last * 4 * g.bits;
-    return payload >= bytes && payload - bytes < (bumped ? 4 * g.bits : 1)
+        + ribbon_layers_bytes(&g) + ribbon_last_bytes(&g);
+    uint32_t rest = bumped ? 4 * ribbon_columns(&g) : 1;
+    return payload >= bytes && payload - bytes < rest
          ? BLY_OK : kind_bad_geometry(image);
 }
 
 /* ---- Look inside ------------------------------------------------------- */
+
+/* Returns how many of the starts from `start` to `end` of a layer are here. */
+static uint64_t ribbon_kept(const ribbon_layer *layer, uint64_t start,
+                            uint64_t end)
+{
+    uint64_t kept = 0;
+    for (; start < end; start += RIBBON_BUCKET - start % RIBBON_BUCKET)
+        for (uint64_t i = start; i < end; i++)
+            if (!ribbon_gone(layer, i)) {
+                uint64_t next = i - i % RIBBON_BUCKET + RIBBON_BUCKET;
+                kept += (next < end ? next : end) - i;
+                break;
+            }
+    return kept;
+}
+
+/* Returns the probability that an absent key is found: in each layer by those
+ * starts that it has kept, if the key reaches it. */
+static double ribbon_true_rate(const ribbon_shape *g, const void *image)
+{
+    const uint8_t *at = image_payload(image);
+    double rate = 0, reached = 1;
+    for (size_t i = 0; i < RIBBON_LAYERS && g->buckets[i] > 0; i++) {
+        ribbon_layer layer = ribbon_layer_at(g, at, g->buckets[i]);
+        uint64_t tiles = (uint64_t)g->buckets[i] * RIBBON_BUCKET_TILES;
+        uint64_t border = (tiles - ribbon_narrow(g, tiles)) * RIBBON_TILE;
+        double wide = (double)ribbon_kept(&layer, 0, border);
+        double kept = wide + (double)ribbon_kept(&layer, border, layer.starts);
+        if (kept > 0)
+            rate += reached * kept / (double)layer.starts
+                  * ribbon_rate_of(g, wide / kept);
+        reached *= 1 - kept / (double)layer.starts;
+        at += ribbon_layer_bytes(g, g->buckets[i]);
+    }
+    return g->form == RIBBON_HOMOGENEOUS ? rate
+         : rate + reached * ribbon_rate_in(g, ribbon_last_starts(g));
+}
 
 static void ribbon_stat(bly_info_t *out, const void *image)
 {
@@ -347,7 +475,8 @@ static void ribbon_stat(bly_info_t *out, const void *image)
     out->distinct_sd = 0;
     out->fill = (double)bits_count(image_payload(image), bytes)
               / (8 * (double)bytes);
-    out->rate = g.distinct > 0 ? ribbon_rate(&g) : 0;
+    out->rate = g.distinct == 0 ? 0
+              : g.share > 0 ? ribbon_true_rate(&g, image) : ribbon_rate(&g);
     out->probes = RIBBON_BAND;
 }
 

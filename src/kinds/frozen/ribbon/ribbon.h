@@ -18,15 +18,20 @@ enum {
     RIBBON_BAND = 64,                   /* slots that a key's equation spans */
     RIBBON_TILE = 32,                   /* slots that are stored together    */
     RIBBON_BUCKET = 128,                /* starts that share a threshold     */
+    RIBBON_BUCKET_TILES = RIBBON_BUCKET / RIBBON_TILE,
+    RIBBON_SHARD_LOG = 16,
     RIBBON_SHARD = 1 << 16,             /* starts that are solved together   */
+    RIBBON_NO_SHARDS = 63,              /* log2 of more starts than exist    */
     RIBBON_SLOTS = RIBBON_SHARD + RIBBON_BAND,
     RIBBON_SHARD_BUCKETS = RIBBON_SHARD / RIBBON_BUCKET,
     RIBBON_LAYERS = 4,                  /* of buckets, at most               */
+    RIBBON_BUMPED_ONE_IN = 17,          /* keys, or a few more               */
     RIBBON_FEW = 500,                   /* keys that need no such layer      */
     RIBBON_PAD = 32,                    /* bytes a vector load may read on   */
     RIBBON_BUCKETS_MAX = 1 << 28,       /* of a layer                        */
     RIBBON_LAST_MAX = 8192,             /* tiles that the last layer uses    */
 
+    RIBBON_SHARES = 1 << 16,            /* a share of 1                      */
     RIBBON_SEEDS = 16,                  /* of the whole filter               */
     RIBBON_LAST_SEEDS = 64              /* of the last layer                 */
 };
@@ -49,6 +54,7 @@ enum { RIBBON_BUMPED, RIBBON_HOMOGENEOUS };
 /* The numbers in the geometry. */
 typedef struct {
     uint64_t distinct;                  /* keys; 0: an empty filter          */
+    uint32_t share;                     /* of the starts, in wide tiles      */
     uint32_t buckets[RIBBON_LAYERS];    /* 0: no such layer                  */
     uint32_t last;                      /* tiles of the last layer           */
     uint32_t bits, form, seed, last_seed;
@@ -56,17 +62,24 @@ typedef struct {
 
 PLATFORM_INLINE ribbon_shape ribbon_shape_of(const void *image)
 {
+    uint64_t distinct = image_geometry(image, RIBBON_DISTINCT);
     uint64_t first = image_geometry(image, RIBBON_FIRST);
     uint64_t middle = image_geometry(image, RIBBON_MIDDLE);
     uint64_t end = image_geometry(image, RIBBON_END);
     return (ribbon_shape){
-        .distinct = image_geometry(image, RIBBON_DISTINCT),
+        .distinct = distinct << 16 >> 16, .share = (uint16_t)(distinct >> 48),
         .buckets = { (uint32_t)first, (uint32_t)middle,
                      (uint32_t)(middle >> 32), (uint32_t)end },
         .last = (uint32_t)(end >> 32),
         .bits = (uint8_t)(first >> 32), .form = (uint8_t)(first >> 40),
         .seed = (uint8_t)(first >> 48), .last_seed = (uint8_t)(first >> 56),
     };
+}
+
+/* Returns the columns of the widest tiles. */
+PLATFORM_INLINE uint32_t ribbon_columns(const ribbon_shape *g)
+{
+    return g->bits + (g->share > 0);
 }
 
 /* Shards of a layer, the last one perhaps smaller. */
@@ -79,8 +92,8 @@ PLATFORM_INLINE uint64_t ribbon_shards(uint64_t buckets)
  * where its last bands end. */
 PLATFORM_INLINE uint64_t ribbon_tiles(uint64_t buckets)
 {
-    return buckets * (RIBBON_BUCKET / RIBBON_TILE) + ribbon_shards(buckets)
-         * (RIBBON_BAND / RIBBON_TILE);
+    return buckets * RIBBON_BUCKET_TILES
+         + ribbon_shards(buckets) * (RIBBON_BAND / RIBBON_TILE);
 }
 
 PLATFORM_INLINE uint64_t ribbon_code_bytes(const ribbon_shape *g,
@@ -89,10 +102,81 @@ PLATFORM_INLINE uint64_t ribbon_code_bytes(const ribbon_shape *g,
     return g->form == RIBBON_BUMPED ? ((uint64_t)buckets + 3) / 4 : 0;
 }
 
+/* Returns how many tiles, out of n in which bands start, have keys of r bits.
+ * With a share above 0, they are fewer than n. */
+static inline uint64_t ribbon_narrow(const ribbon_shape *g, uint64_t n)
+{
+    return n * (RIBBON_SHARES - g->share) / RIBBON_SHARES;
+}
+
+/* Returns how many tiles have r + 1 columns, of a layer in which bands start in
+ * n tiles, in shards of 2^shard starts: the first ones, to where the last band
+ * of r + 1 bits ends. */
+static inline uint64_t ribbon_wide(const ribbon_shape *g, uint64_t n,
+                                   uint32_t shard)
+{
+    if (g->share == 0)
+        return 0;
+    uint64_t tile = n - ribbon_narrow(g, n);
+    uint64_t gaps = (tile * RIBBON_TILE >> shard) + 1;
+    return tile + gaps * (RIBBON_BAND / RIBBON_TILE);
+}
+
+/* Returns the byte of a layer where a tile begins. Compilers make the minimum
+ * without a branch, which would often be mispredicted. */
+PLATFORM_INLINE uint64_t ribbon_offset(uint32_t bits, uint64_t wide,
+                                       uint64_t tile)
+{
+    return 4 * (tile * bits + (tile < wide ? tile : wide));
+}
+
+/* Returns whether the band that starts in a tile has r + 1 bits. */
+PLATFORM_INLINE bool ribbon_is_wide(uint64_t wide, uint64_t tile)
+{
+    return tile + RIBBON_BAND / RIBBON_TILE < wide;
+}
+
+static inline uint64_t ribbon_layer_wide(const ribbon_shape *g,
+                                         uint32_t buckets)
+{
+    return ribbon_wide(g, (uint64_t)buckets * RIBBON_BUCKET_TILES,
+                       RIBBON_SHARD_LOG);
+}
+
+/* Returns the bytes of the tiles, which the codes follow. */
+static inline uint64_t ribbon_tiles_bytes(const ribbon_shape *g,
+                                          uint32_t buckets)
+{
+    return ribbon_offset(g->bits, ribbon_layer_wide(g, buckets),
+                         ribbon_tiles(buckets));
+}
+
 static inline uint64_t ribbon_layer_bytes(const ribbon_shape *g,
                                           uint32_t buckets)
 {
-    return ribbon_tiles(buckets) * 4 * g->bits + ribbon_code_bytes(g, buckets);
+    return ribbon_tiles_bytes(g, buckets) + ribbon_code_bytes(g, buckets);
+}
+
+/* Returns the tiles of the last layer that are used. */
+PLATFORM_INLINE uint64_t ribbon_last_tiles(const ribbon_shape *g)
+{
+    return g->last < RIBBON_LAST_MAX ? g->last : RIBBON_LAST_MAX;
+}
+
+/* Returns the tiles of the last layer in which bands start. */
+PLATFORM_INLINE uint64_t ribbon_last_starts(const ribbon_shape *g)
+{
+    return g->last > 2 ? ribbon_last_tiles(g) - 2 : 0;
+}
+
+static inline uint64_t ribbon_last_wide(const ribbon_shape *g)
+{
+    return ribbon_wide(g, ribbon_last_starts(g), RIBBON_NO_SHARDS);
+}
+
+static inline uint64_t ribbon_last_bytes(const ribbon_shape *g)
+{
+    return ribbon_offset(g->bits, ribbon_last_wide(g), g->last);
 }
 
 /* ---- Keys and layers --------------------------------------------------- */
@@ -134,7 +218,9 @@ typedef struct {
     const uint8_t *tiles;
     const uint8_t *codes;               /* NULL: it bumps no key             */
     uint64_t starts;
+    uint64_t wide;                      /* first tiles, of bits + 1 columns  */
     uint32_t bits;
+    uint32_t columns;                   /* of the widest tile                */
     uint32_t shard;                     /* log2 of the starts in a shard     */
     uint32_t prints;                    /* all ones; 0: equations are of 0   */
 } ribbon_layer;
@@ -146,15 +232,12 @@ PLATFORM_INLINE ribbon_layer ribbon_layer_at(const ribbon_shape *g,
     bool bumped = g->form == RIBBON_BUMPED;
     return (ribbon_layer){
         .tiles = at,
-        .codes = bumped ? at + ribbon_tiles(buckets) * 4 * g->bits : NULL,
+        .codes = bumped ? at + ribbon_tiles_bytes(g, buckets) : NULL,
         .starts = (uint64_t)buckets * RIBBON_BUCKET,
-        .bits = g->bits, .shard = 16, .prints = bumped ? UINT32_MAX : 0,
+        .wide = ribbon_layer_wide(g, buckets),
+        .bits = g->bits, .columns = ribbon_columns(g),
+        .shard = RIBBON_SHARD_LOG, .prints = bumped ? UINT32_MAX : 0,
     };
-}
-
-PLATFORM_INLINE uint64_t ribbon_last_tiles(const ribbon_shape *g)
-{
-    return g->last < RIBBON_LAST_MAX ? g->last : RIBBON_LAST_MAX;
 }
 
 static inline ribbon_layer ribbon_last_at(const ribbon_shape *g,
@@ -162,18 +245,18 @@ static inline ribbon_layer ribbon_last_at(const ribbon_shape *g,
 {
     return (ribbon_layer){
         .tiles = at, .codes = NULL,
-        .starts = (ribbon_last_tiles(g) - 2) * RIBBON_TILE,
-        .bits = g->bits, .shard = 63, .prints = UINT32_MAX,
+        .starts = ribbon_last_starts(g) * RIBBON_TILE,
+        .wide = ribbon_last_wide(g),
+        .bits = g->bits, .columns = ribbon_columns(g),
+        .shard = RIBBON_NO_SHARDS, .prints = UINT32_MAX,
     };
 }
 
-/* The byte of the layer where the tile of a start begins. */
-PLATFORM_INLINE uint64_t ribbon_tile_at(const ribbon_layer *layer,
-                                        uint64_t start)
+/* Returns the tile of the layer where the band of a start begins. */
+PLATFORM_INLINE uint64_t ribbon_tile(const ribbon_layer *layer, uint64_t start)
 {
-    uint64_t tile = start / RIBBON_TILE
-                  + (start >> layer->shard) * (RIBBON_BAND / RIBBON_TILE);
-    return tile * 4 * layer->bits;
+    return start / RIBBON_TILE
+         + (start >> layer->shard) * (RIBBON_BAND / RIBBON_TILE);
 }
 
 /* Returns whether a key with this start has moved to the next layer. `codes` is
@@ -216,9 +299,19 @@ void ribbon_contains_many(const void *image, const uint64_t *hashes, size_t n,
  * that nearly every slot is used and the keys that find none go on. */
 uint32_t ribbon_buckets(uint64_t n);
 
-/* Buckets of the one layer of the homogeneous form: (3) and (4) of the
+/* Buckets of the one layer of the homogeneous form: (5) and (6) of the
  * essay. */
-uint32_t ribbon_homogeneous_buckets(uint64_t n, uint32_t bits);
+uint32_t ribbon_homogeneous_buckets(uint64_t n, double bits);
+
+/* Returns the bits of a fingerprint, on average over the starts. */
+static inline double ribbon_mean_bits(const ribbon_shape *g)
+{
+    return g->bits + (double)g->share / RIBBON_SHARES;
+}
+
+/* Sets the tiles of the last layer to as many as fit in these bytes. Returns
+ * whether it can hold a band. */
+bool ribbon_last_fit(ribbon_shape *g, uint64_t bytes);
 
 /* The fields of an image's header. */
 void ribbon_geometry(uint64_t geometry[IMAGE_GEOMETRY_FIELDS],

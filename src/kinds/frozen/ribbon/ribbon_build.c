@@ -23,17 +23,26 @@ uint32_t ribbon_buckets(uint64_t n)
     return (uint32_t)((slots - shards * RIBBON_BAND) / RIBBON_BUCKET);
 }
 
-uint32_t ribbon_homogeneous_buckets(uint64_t n, uint32_t bits)
+uint32_t ribbon_homogeneous_buckets(uint64_t n, double bits)
 {
     double few = 1.15 + 0.0166 * bits - 0.012 * log((double)n);
     double share = fmax(1.058 + 0.0076 * bits, fmin(1.1 + 0.008 * bits, few));
     return (uint32_t)ceil(share * (double)n / RIBBON_BUCKET);
 }
 
+bool ribbon_last_fit(ribbon_shape *g, uint64_t bytes)
+{
+    uint64_t tiles = bytes / (4 * g->bits);
+    g->last = tiles < UINT32_MAX ? (uint32_t)tiles : 0;
+    while (g->last > 2 && ribbon_last_bytes(g) > bytes)
+        g->last--;
+    return g->last > 2;
+}
+
 void ribbon_geometry(uint64_t geometry[IMAGE_GEOMETRY_FIELDS],
                      const ribbon_shape *g)
 {
-    geometry[RIBBON_DISTINCT] = g->distinct;
+    geometry[RIBBON_DISTINCT] = g->distinct | (uint64_t)g->share << 48;
     geometry[RIBBON_FIRST] = g->buckets[0] | (uint64_t)g->bits << 32
                            | (uint64_t)g->form << 40 | (uint64_t)g->seed << 48
                            | (uint64_t)g->last_seed << 56;
@@ -85,6 +94,7 @@ typedef struct {
 typedef struct {
     ribbon_shape g;
     uint32_t buckets;
+    uint64_t wide;                      /* first tiles, of bits + 1 columns  */
     uint32_t prints;                    /* bits of a fingerprint that count  */
     uint64_t add;                       /* to what comes, before it is mixed */
     const uint64_t *in;                 /* n keys as they come               */
@@ -229,17 +239,23 @@ PLATFORM_INLINE uint32_t ribbon_free(const ribbon_work *w, uint64_t slot)
          : (uint32_t)hash_mix(w->noise + slot * HASH_STEP);
 }
 
-/* Work out the tiles of a triangle of rows, from the last row to the first.
- * Each column is kept as the 64 slots after the present one. */
+/* Works out the tiles of a triangle of rows from `slot` on, from the last row
+ * to the first. Each column is kept as the 64 slots after the present one. The
+ * last column of narrow tiles is not stored, because no key reads it there, but
+ * that of the wide tiles before depends on it. `out` is the first tile of the
+ * layer. */
 PLATFORM_INLINE void ribbon_solve_any(const ribbon_work *w,
                                       const uint64_t *rows,
                                       const uint32_t *sums, size_t tiles,
                                       uint64_t slot, uint8_t *out, bool quick)
 {
     uint64_t column[RIBBON_BITS_MAX] = { 0 };
-    uint32_t sum[RIBBON_TILE], bits = w->g.bits;
+    uint64_t first = slot / RIBBON_TILE;
+    uint32_t sum[RIBBON_TILE], bits = w->g.bits + (first < w->wide);
     while (tiles-- > 0) {
         size_t from = tiles * RIBBON_TILE;
+        uint64_t at = ribbon_offset(w->g.bits, w->wide, first + tiles);
+        bool narrow = first + tiles >= w->wide;
         for (size_t i = 0; i < RIBBON_TILE; i++)
             sum[i] = rows[from + i] != 0 ? sums[from + i]
                                          : ribbon_free(w, slot + from + i);
@@ -251,7 +267,8 @@ PLATFORM_INLINE void ribbon_solve_any(const ribbon_work *w,
                    & 1;
             }
             column[k] = z;
-            image_set_u32(out, (tiles * bits + k) * 4, (uint32_t)z);
+            if (k < w->g.bits || !narrow)
+                image_set_u32(out, at + 4 * k, (uint32_t)z);
         }
     }
 }
@@ -295,7 +312,7 @@ static void ribbon_close(const ribbon_work *w, ribbon_worker *worker,
     uint64_t slot = (uint64_t)lane->shard * RIBBON_SLOTS;
     w->bumped[lane->shard] = lane->bumped;
     ribbon_solve(w, worker->rows + lane->slot, worker->sums + lane->slot, tiles,
-                 slot, w->payload + slot / RIBBON_TILE * 4 * w->g.bits);
+                 slot, w->payload);
 }
 
 /* Bring a lane to the next bucket that has a key, of its shard or another one;
@@ -593,11 +610,10 @@ static bool ribbon_last_try(const ribbon_work *w, const uint64_t *keys,
 static bool ribbon_last_build(ribbon_work *w, const uint64_t *keys, size_t n,
                               uint8_t *out, size_t bytes)
 {
-    uint64_t tiles = bytes / (4 * w->g.bits);
-    w->g.last = tiles < UINT32_MAX ? (uint32_t)tiles : 0;
-    if (w->g.last < 3
+    if (!ribbon_last_fit(&w->g, bytes)
         || ribbon_last_tiles(&w->g) * RIBBON_TILE > RIBBON_LANES * w->rows)
         return false;
+    w->wide = ribbon_last_wide(&w->g);
     for (uint32_t i = 0; i < RIBBON_LAST_SEEDS; i++) {
         w->g.last_seed = i;
         if (ribbon_last_try(w, keys, n, out))
@@ -632,12 +648,14 @@ static uint8_t *ribbon_layers_build(ribbon_work *w, uint64_t *states,
             break;
         w->n = n;
         w->buckets = bumped ? ribbon_buckets(n)
-                            : ribbon_homogeneous_buckets(n, w->g.bits);
+                            : ribbon_homogeneous_buckets(
+                                  n, ribbon_mean_bits(&w->g));
+        w->wide = ribbon_layer_wide(&w->g, w->buckets);
         w->g.buckets[i] = w->buckets;
         uint64_t bytes = ribbon_layer_bytes(&w->g, w->buckets);
         if (bytes > (uint64_t)(end - w->payload) || (i > 0 && n > room / 2))
             return NULL;
-        w->codes = w->payload + ribbon_tiles(w->buckets) * 4 * w->g.bits;
+        w->codes = w->payload + ribbon_tiles_bytes(&w->g, w->buckets);
         w->out = i > 0 ? states + n : states;
         n = ribbon_layer_build(w, states, threads, (double)n / (double)all);
         for (size_t s = 0; i == 0 && s < ribbon_shards(w->buckets); s++)
@@ -706,9 +724,10 @@ bly_status ribbon_build(void *image, const kind_keys *keys,
     ribbon_geometry_write(image, &g);
     for (uint32_t seed = 0; keys->n > 0 && seed < RIBBON_SEEDS; seed++) {
         ribbon_work w = {
-            .g = { .bits = g.bits, .form = g.form, .seed = seed },
+            .g = { .share = g.share, .bits = g.bits, .form = g.form,
+                   .seed = seed },
             .prints = g.form == RIBBON_HOMOGENEOUS ? 0
-                    : (uint32_t)((UINT64_C(1) << g.bits) - 1),
+                    : (uint32_t)((UINT64_C(1) << ribbon_columns(&g)) - 1),
             .add = seed * HASH_STEP, .in = keys->hashes, .n = keys->n,
             .payload = payload,
             .noise = hash_mix(image_u64(image, IMAGE_SEED) + seed),

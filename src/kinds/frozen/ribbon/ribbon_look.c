@@ -26,46 +26,88 @@ PLATFORM_INLINE ribbon_words ribbon_words_of(uint64_t state, uint64_t start)
                              (uint32_t)high } };
 }
 
+/* The tiles of a band, and the columns where its rows make the fingerprint.
+ * All bands of a layer are read to the same column, so that a loop is as long
+ * for each key. */
+typedef struct {
+    const uint8_t *tile[3];
+    uint32_t bits, columns;
+} ribbon_band;
+
+/* Returns the band from a tile on, if all tiles are as wide. */
+PLATFORM_INLINE ribbon_band ribbon_band_even(const uint8_t *tile, uint32_t bits)
+{
+    size_t bytes = 4 * (size_t)bits;
+    return (ribbon_band){ .tile = { tile, tile + bytes, tile + 2 * bytes },
+                          .bits = bits, .columns = bits };
+}
+
+/* Returns the band of a start in a layer. If some tiles are wide (`mixed`), the
+ * one where a band begins says how many columns the key has. */
+PLATFORM_INLINE ribbon_band ribbon_band_of(const ribbon_layer *layer,
+                                           uint64_t start, bool mixed)
+{
+    uint64_t tile = ribbon_tile(layer, start), bits = layer->bits;
+    if (!mixed)
+        return ribbon_band_even(layer->tiles + tile * 4 * bits, layer->bits);
+    const uint8_t *first = layer->tiles
+                         + ribbon_offset(layer->bits, layer->wide, tile);
+    const uint8_t *second = first + 4 * (bits + (tile < layer->wide));
+    return (ribbon_band){
+        .tile = { first, second,
+                  second + 4 * (bits + (tile + 1 < layer->wide)) },
+        .bits = layer->bits + ribbon_is_wide(layer->wide, tile),
+        .columns = layer->columns,
+    };
+}
+
+/* Returns 1 if the rows of the band do not add up to the fingerprint in column
+ * i. */
+PLATFORM_INLINE uint32_t ribbon_column(const ribbon_band *band, ribbon_words c,
+                                       uint32_t print, size_t i)
+{
+    uint32_t sum = (image_u32(band->tile[0], 4 * i) & c.word[0])
+                 ^ (image_u32(band->tile[1], 4 * i) & c.word[1])
+                 ^ (image_u32(band->tile[2], 4 * i) & c.word[2]);
+    return ribbon_parity(sum, false) ^ (print >> i & 1);
+}
+
 /* Returns whether the rows of the band add up to the fingerprint in every
  * column. */
-PLATFORM_INLINE bool ribbon_adds_up(const uint8_t *tile, uint32_t bits,
-                                    ribbon_words c, uint32_t print)
+PLATFORM_INLINE bool ribbon_adds_up(ribbon_band band, ribbon_words c,
+                                    uint32_t print)
 {
-    uint32_t wrong = 0;
-    size_t bytes = 4 * (size_t)bits;
-    for (size_t i = 0; i < bits; i++) {
-        uint32_t sum = (image_u32(tile, 4 * i) & c.word[0])
-                     ^ (image_u32(tile + bytes, 4 * i) & c.word[1])
-                     ^ (image_u32(tile + 2 * bytes, 4 * i) & c.word[2]);
-        wrong |= ribbon_parity(sum, false) ^ (print >> i & 1);
-    }
+    uint32_t wrong = 0, last = band.columns - 1;
+    for (size_t i = 0; i < last; i++)
+        wrong |= ribbon_column(&band, c, print, i);
+    wrong |= ribbon_column(&band, c, print, last) & (band.bits > last);
     return wrong == 0;
 }
 
 #if CPU_VECTOR4
-/* Four columns of a band, added up: a lane for each. */
-PLATFORM_INLINE vector4 ribbon_columns_baseline(const uint8_t *from,
-                                                size_t bytes, ribbon_words c)
+/* Four columns of a band from this byte of its tiles on, added up: a lane for
+ * each. */
+PLATFORM_INLINE vector4 ribbon_columns_baseline(const ribbon_band *band,
+                                                size_t from, ribbon_words c)
 {
-    vector4 a = vector4_mask(vector4_of(from), c.word[0]);
-    vector4 b = vector4_mask(vector4_of(from + bytes), c.word[1]);
+    vector4 a = vector4_mask(vector4_of(band->tile[0] + from), c.word[0]);
+    vector4 b = vector4_mask(vector4_of(band->tile[1] + from), c.word[1]);
     return vector4_xor(vector4_xor(a, b),
-                       vector4_mask(vector4_of(from + 2 * bytes), c.word[2]));
+                       vector4_mask(vector4_of(band->tile[2] + from),
+                                    c.word[2]));
 }
 
 /* Does the work of ribbon_adds_up(), eight columns at a time. */
-PLATFORM_INLINE bool ribbon_adds_up_baseline(const uint8_t *tile, uint32_t bits,
-                                             ribbon_words c, uint32_t print)
+PLATFORM_INLINE bool ribbon_adds_up_baseline(ribbon_band band, ribbon_words c,
+                                             uint32_t print)
 {
-    size_t bytes = 4 * (size_t)bits;
     uint32_t sums = 0;
-    for (uint32_t first = 0; first < bits; first += 8) {
-        const uint8_t *from = tile + 4 * first;
-        vector4 low = ribbon_columns_baseline(from, bytes, c);
-        vector4 high = ribbon_columns_baseline(from + 16, bytes, c);
+    for (uint32_t first = 0; first < band.columns; first += 8) {
+        vector4 low = ribbon_columns_baseline(&band, 4 * first, c);
+        vector4 high = ribbon_columns_baseline(&band, 4 * first + 16, c);
         sums |= vector4_parity(low, high) << first;
     }
-    return ((sums ^ print) & (uint32_t)bits_mask(bits)) == 0;
+    return ((sums ^ print) & (uint32_t)bits_mask(band.bits)) == 0;
 }
 #endif
 
@@ -73,15 +115,14 @@ PLATFORM_INLINE bool ribbon_adds_up_baseline(const uint8_t *tile, uint32_t bits,
 /* Eight columns, from `first` on, of a band, added up, with the bit of the
  * fingerprint that they should come to: a lane of 32 bits for each. */
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
-ribbon_columns_avx2(const uint8_t *tile, uint32_t bits, ribbon_words words,
+ribbon_columns_avx2(const ribbon_band *band, ribbon_words words,
                     uint32_t print, uint32_t first)
 {
     const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const uint8_t *from = tile + 4 * first;
-    size_t bytes = 4 * (size_t)bits;
-    __m256i a = _mm256_loadu_si256((const void *)from);
-    __m256i b = _mm256_loadu_si256((const void *)(from + bytes));
-    __m256i c = _mm256_loadu_si256((const void *)(from + 2 * bytes));
+    size_t from = 4 * (size_t)first;
+    __m256i a = _mm256_loadu_si256((const void *)(band->tile[0] + from));
+    __m256i b = _mm256_loadu_si256((const void *)(band->tile[1] + from));
+    __m256i c = _mm256_loadu_si256((const void *)(band->tile[2] + from));
     a = _mm256_and_si256(a, _mm256_set1_epi32((int)words.word[0]));
     b = _mm256_and_si256(b, _mm256_set1_epi32((int)words.word[1]));
     c = _mm256_and_si256(c, _mm256_set1_epi32((int)words.word[2]));
@@ -96,26 +137,23 @@ ribbon_columns_avx2(const uint8_t *tile, uint32_t bits, ribbon_words words,
  * folded until the parity of its lowest 4 bits is that of all, and a table has
  * it. */
 CPU_TARGET_AVX2 PLATFORM_INLINE bool
-ribbon_adds_up_avx2(const uint8_t *tile, uint32_t bits, ribbon_words c,
-                    uint32_t print)
+ribbon_adds_up_avx2(ribbon_band band, ribbon_words c, uint32_t print)
 {
     const __m256i odd = _mm256_setr_epi8(
         0, -1, -1, 0, -1, 0, 0, -1, -1, 0, 0, -1, 0, -1, -1, 0,
         0, -1, -1, 0, -1, 0, 0, -1, -1, 0, 0, -1, 0, -1, -1, 0);
     uint32_t wrong = 0;
-    for (uint32_t first = 0; first < bits; first += 8) {
-        __m256i sum = ribbon_columns_avx2(tile, bits, c, print, first);
+    for (uint32_t first = 0; first < band.columns; first += 8) {
+        __m256i sum = ribbon_columns_avx2(&band, c, print, first);
         sum = _mm256_xor_si256(sum, _mm256_srli_epi32(sum, 16));
         sum = _mm256_xor_si256(sum, _mm256_srli_epi32(sum, 8));
         sum = _mm256_xor_si256(sum, _mm256_srli_epi32(sum, 4));
         sum = _mm256_and_si256(sum, _mm256_set1_epi32(15));
         sum = _mm256_slli_epi32(_mm256_shuffle_epi8(odd, sum), 31);
-        uint32_t columns = (uint32_t)_mm256_movemask_ps(
-                               _mm256_castsi256_ps(sum));
-        wrong |= bits - first < 8 ? columns & ((1u << (bits - first)) - 1)
-                                  : columns;
+        wrong |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(sum))
+              << first;
     }
-    return wrong == 0;
+    return (wrong & (uint32_t)bits_mask(band.bits)) == 0;
 }
 #endif
 
@@ -150,8 +188,8 @@ PLATFORM_INLINE ribbon_answer ribbon_find(const void *image,
             return false;                                                      \
         ribbon_answer a = ribbon_find((image), &g, (hash));                    \
         uint64_t start = bits_range(a.state, a.layer.starts);                  \
-        return adds_up(a.layer.tiles + ribbon_tile_at(&a.layer, start),        \
-                       a.layer.bits, ribbon_words_of(a.state, start),          \
+        return adds_up(ribbon_band_of(&a.layer, start, g.share > 0),           \
+                       ribbon_words_of(a.state, start),                        \
                        ribbon_fingerprint(a.state) & a.layer.prints);          \
     } while (0)
 
@@ -184,27 +222,40 @@ typedef struct {
 
 static_assert(sizeof(ribbon_view) <= KIND_VIEW, "a view has its room");
 
-#define RIBBON_ONE_FIRST(view, hash, adds_up, others)                          \
+#define RIBBON_ONE_FIRST(view, hash, adds_up, others, mixed)                   \
     do {                                                                       \
         const ribbon_view *v = (view);                                         \
         uint64_t state = hash_mix((hash) + v->add);                            \
         uint64_t start = bits_range(state, v->first.starts);                   \
         if (ribbon_gone(&v->first, start))                                     \
             return others(v->image, (hash));                                   \
-        return adds_up(v->first.tiles + ribbon_tile_at(&v->first, start),      \
-                       v->first.bits, ribbon_words_of(state, start),           \
+        return adds_up(ribbon_band_of(&v->first, start, (mixed)),              \
+                       ribbon_words_of(state, start),                          \
                        ribbon_fingerprint(state) & v->first.prints);           \
     } while (0)
 
 static bool ribbon_one(const void *view, uint64_t hash)
 {
-    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up, ribbon_contains);
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up, ribbon_contains, false);
+}
+
+static bool ribbon_one_mixed(const void *view, uint64_t hash)
+{
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up, ribbon_contains, true);
 }
 
 #if CPU_X86
 CPU_TARGET_AVX2 static bool ribbon_one_avx2(const void *view, uint64_t hash)
 {
-    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_avx2, ribbon_contains_avx2);
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_avx2, ribbon_contains_avx2,
+                     false);
+}
+
+CPU_TARGET_AVX2 static bool ribbon_one_mixed_avx2(const void *view,
+                                                  uint64_t hash)
+{
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_avx2, ribbon_contains_avx2,
+                     true);
 }
 #endif
 
@@ -212,7 +263,13 @@ CPU_TARGET_AVX2 static bool ribbon_one_avx2(const void *view, uint64_t hash)
 static bool ribbon_one_baseline(const void *view, uint64_t hash)
 {
     RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_baseline,
-                     ribbon_contains_baseline);
+                     ribbon_contains_baseline, false);
+}
+
+static bool ribbon_one_mixed_baseline(const void *view, uint64_t hash)
+{
+    RIBBON_ONE_FIRST(view, hash, ribbon_adds_up_baseline,
+                     ribbon_contains_baseline, true);
 }
 #endif
 
@@ -229,13 +286,13 @@ kind_contains *ribbon_contains_here(const void **subject, void *view)
     *subject = view;
 #if CPU_X86
     if (cpu_now() >= CPU_AVX2)
-        return ribbon_one_avx2;
+        return g.share > 0 ? ribbon_one_mixed_avx2 : ribbon_one_avx2;
 #endif
 #if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE)
-        return ribbon_one_baseline;
+        return g.share > 0 ? ribbon_one_mixed_baseline : ribbon_one_baseline;
 #endif
-    return ribbon_one;
+    return g.share > 0 ? ribbon_one_mixed : ribbon_one;
 }
 
 /* ---- Batches ----------------------------------------------------------- */
@@ -250,10 +307,12 @@ enum { RIBBON_RING = 16, RIBBON_GROUP = 1024 };
 /* The state of eight keys when their lines are prefetched. */
 typedef struct {
     uint64_t state[8], start[8];
-    uint64_t at[8];                     /* byte where the first tile begins  */
+    uint64_t at[3][8];                  /* bytes where the tiles begin; only
+                                           the first if all are as wide      */
     uint32_t c[3][8];                   /* coefficients, a word for each tile*/
     uint32_t print[8];
     uint8_t  codes[8];                  /* of four buckets, the key's too    */
+    uint32_t wide;                      /* bit j: key j begins in a wide tile*/
 } ribbon_eight;
 
 /* The keys that go on from a layer. */
@@ -274,8 +333,42 @@ typedef struct {
     ribbon_group *group;
 } ribbon_pass;
 
-/* The number of columns, for each of which a specialised function exists. */
-typedef enum { RIBBON_TO_8, RIBBON_TO_16, RIBBON_TO_32 } ribbon_width;
+/* The number of columns, for each of which a specialised function exists, and
+ * whether some tiles have one more than others. */
+enum { RIBBON_TO_8, RIBBON_TO_16, RIBBON_TO_32, RIBBON_MIXED = 4 };
+
+typedef uint32_t ribbon_width;
+
+PLATFORM_INLINE bool ribbon_is(ribbon_width width, ribbon_width columns)
+{
+    return (width & ~(ribbon_width)RIBBON_MIXED) == columns;
+}
+
+/* Returns the band of key j. */
+PLATFORM_INLINE ribbon_band ribbon_band_at(const ribbon_layer *layer,
+                                           const ribbon_eight *e, size_t j,
+                                           ribbon_width width)
+{
+    ribbon_band band = { .bits = layer->bits + (e->wide >> j & 1),
+                         .columns = layer->columns };
+    if ((width & RIBBON_MIXED) == 0)
+        return ribbon_band_even(layer->tiles + e->at[0][j], layer->bits);
+    for (size_t i = 0; i < 3; i++)
+        band.tile[i] = layer->tiles + e->at[i][j];
+    return band;
+}
+
+/* Returns the bits of keys j … j+3 for each column from `first` on that count:
+ * not those of narrow bands in the last column. */
+PLATFORM_INLINE uint64_t ribbon_counts(const ribbon_layer *layer,
+                                       const ribbon_eight *e, size_t j,
+                                       uint32_t first, ribbon_width width)
+{
+    uint64_t narrow = ~e->wide >> j & 15;
+    if ((width & RIBBON_MIXED) == 0 || layer->bits - first >= 16)
+        return UINT64_MAX;
+    return ~(narrow << 4 * (layer->bits - first));
+}
 
 /* Keys i, i+1, … i+7, or as many as there are. */
 PLATFORM_INLINE size_t ribbon_some(const ribbon_pass *p, size_t i)
@@ -292,35 +385,56 @@ PLATFORM_INLINE void ribbon_prefetch(const ribbon_pass *p, size_t i,
                                      ribbon_eight *e, ribbon_width width)
 {
     const ribbon_layer *layer = &p->layer;
-    size_t bits = layer->bits, n = ribbon_some(p, i);
+    size_t bits = layer->columns, n = ribbon_some(p, i);
     size_t bytes = 2 * 4 * bits + (bits + 7) / 8 * 32;
     for (size_t j = 0; j < n; j++) {
-        const uint8_t *tile = layer->tiles + e->at[j];
+        const uint8_t *tile = layer->tiles + e->at[0][j];
         platform_prefetch(tile);
         platform_prefetch(tile + bytes - 1);
-        if (width == RIBBON_TO_8 && bits % 8 > 4)
+        if (ribbon_is(width, RIBBON_TO_8) && bits % 8 > 4)
             platform_prefetch(tile + bytes / 2);
-        for (size_t k = 64; width != RIBBON_TO_8 && k < bytes; k += 64)
+        for (size_t k = 64; !ribbon_is(width, RIBBON_TO_8) && k < bytes;
+             k += 64)
             platform_prefetch(tile + k);
         if (layer->codes != NULL)
             e->codes[j] = layer->codes[e->start[j] / (4 * RIBBON_BUCKET)];
     }
 }
 
-PLATFORM_INLINE void ribbon_prepare(const ribbon_pass *p, size_t i,
-                                    ribbon_eight *e)
+/* Sets where the tiles of key j begin. Returns whether its band is wide. */
+PLATFORM_INLINE bool ribbon_places(const ribbon_layer *layer, ribbon_eight *e,
+                                   size_t j, uint64_t tile, ribbon_width width)
 {
+    if ((width & RIBBON_MIXED) == 0) {
+        e->at[0][j] = tile * 4 * layer->bits;
+        return false;
+    }
+    uint64_t at = ribbon_offset(layer->bits, layer->wide, tile);
+    uint64_t bits = layer->bits, more = tile < layer->wide;
+    e->at[0][j] = at;
+    e->at[1][j] = at + 4 * (bits + more);
+    e->at[2][j] = at + 4 * (2 * bits + more + (tile + 1 < layer->wide));
+    return ribbon_is_wide(layer->wide, tile);
+}
+
+PLATFORM_INLINE void ribbon_prepare(const ribbon_pass *p, size_t i,
+                                    ribbon_eight *e, ribbon_width width)
+{
+    uint32_t wide = 0;
     for (size_t j = 0; j < ribbon_some(p, i); j++) {
         uint64_t state = hash_mix(p->in[i + j] + p->add);
         uint64_t start = bits_range(state, p->layer.starts);
         ribbon_words c = ribbon_words_of(state, start);
         e->state[j] = state;
         e->start[j] = start;
-        e->at[j] = ribbon_tile_at(&p->layer, start);
+        wide |= (uint32_t)ribbon_places(&p->layer, e, j,
+                                        ribbon_tile(&p->layer, start), width)
+             << j;
         for (size_t k = 0; k < 3; k++)
             e->c[k][j] = c.word[k];
         e->print[j] = ribbon_fingerprint(state) & p->layer.prints;
     }
+    e->wide = wide;
 }
 
 /* Answer keys i … from `wrong`, whose bit j is set if key i+j is not here, and
@@ -373,7 +487,7 @@ PLATFORM_INLINE size_t ribbon_ahead(void)
                 ribbon_prefetch((p), 8 * (i - 1),                              \
                                 &ring[(i - 1) % RIBBON_RING], (width));        \
             if (i < eights && !ribbon_full((p), kept))                         \
-                prepare((p), 8 * i, e);                                        \
+                prepare((p), 8 * i, e, (width));                               \
             else if (i < eights)                                               \
                 (p)->n = 8 * (eights = i);                                     \
         }                                                                      \
@@ -381,13 +495,13 @@ PLATFORM_INLINE size_t ribbon_ahead(void)
     } while (0)
 
 /* Keys one by one, each put to `adds_up`. */
-#define RIBBON_SETTLE_EACH(p, i, e, kept, adds_up)                             \
+#define RIBBON_SETTLE_EACH(p, i, e, kept, width, adds_up)                      \
     do {                                                                       \
         uint32_t wrong = 0;                                                    \
         for (size_t j = 0; j < ribbon_some((p), (i)); j++) {                   \
             ribbon_words c = { { (e)->c[0][j], (e)->c[1][j], (e)->c[2][j] } }; \
-            wrong |= (uint32_t)!adds_up((p)->layer.tiles + (e)->at[j],         \
-                         (p)->layer.bits, c, (e)->print[j]) << j;              \
+            ribbon_band band = ribbon_band_at(&(p)->layer, (e), j, (width));   \
+            wrong |= (uint32_t)!adds_up(band, c, (e)->print[j]) << j;          \
         }                                                                      \
         return ribbon_settle((p), (i), (e), wrong, (kept));                    \
     } while (0)
@@ -396,8 +510,7 @@ PLATFORM_INLINE size_t ribbon_settle_portable(const ribbon_pass *p, size_t i,
                                               const ribbon_eight *e,
                                               size_t kept, ribbon_width width)
 {
-    (void)width;
-    RIBBON_SETTLE_EACH(p, i, e, kept, ribbon_adds_up);
+    RIBBON_SETTLE_EACH(p, i, e, kept, width, ribbon_adds_up);
 }
 
 static size_t ribbon_pass_portable(ribbon_pass *p)
@@ -405,13 +518,18 @@ static size_t ribbon_pass_portable(ribbon_pass *p)
     RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_portable, RIBBON_TO_32);
 }
 
+static size_t ribbon_pass_mixed_portable(ribbon_pass *p)
+{
+    RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_portable,
+                RIBBON_TO_32 | RIBBON_MIXED);
+}
+
 #if CPU_VECTOR4
 PLATFORM_INLINE size_t ribbon_settle_baseline(const ribbon_pass *p, size_t i,
                                               const ribbon_eight *e,
                                               size_t kept, ribbon_width width)
 {
-    (void)width;
-    RIBBON_SETTLE_EACH(p, i, e, kept, ribbon_adds_up_baseline);
+    RIBBON_SETTLE_EACH(p, i, e, kept, width, ribbon_adds_up_baseline);
 }
 
 static size_t ribbon_pass_baseline(ribbon_pass *p)
@@ -421,16 +539,26 @@ static size_t ribbon_pass_baseline(ribbon_pass *p)
     else
         RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline, RIBBON_TO_32);
 }
+
+static size_t ribbon_pass_mixed_baseline(ribbon_pass *p)
+{
+    if (p->layer.columns <= 8)
+        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline,
+                    RIBBON_TO_8 | RIBBON_MIXED);
+    else
+        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline,
+                    RIBBON_TO_32 | RIBBON_MIXED);
+}
 #endif
 
 #if CPU_X86
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
 ribbon_key_avx2(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
-                uint32_t first)
+                uint32_t first, ribbon_width width)
 {
     ribbon_words c = { { e->c[0][j], e->c[1][j], e->c[2][j] } };
-    return ribbon_columns_avx2(layer->tiles + e->at[j], layer->bits, c,
-                               e->print[j], first);
+    ribbon_band band = ribbon_band_at(layer, e, j, width);
+    return ribbon_columns_avx2(&band, c, e->print[j], first);
 }
 
 /* Returns the exclusive or of the two halves of each lane, for a in the low
@@ -446,12 +574,14 @@ CPU_TARGET_AVX2 PLATFORM_INLINE __m256i ribbon_halves_avx2(__m256i a, __m256i b)
  * of a column, whose bits' parity is 1 where the key is not there. */
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
 ribbon_four_avx2(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
-                 uint32_t first)
+                 uint32_t first, ribbon_width width)
 {
-    __m256i a = ribbon_halves_avx2(ribbon_key_avx2(layer, e, j, first),
-                                   ribbon_key_avx2(layer, e, j + 2, first));
-    __m256i b = ribbon_halves_avx2(ribbon_key_avx2(layer, e, j + 1, first),
-                                   ribbon_key_avx2(layer, e, j + 3, first));
+    __m256i a = ribbon_halves_avx2(
+                    ribbon_key_avx2(layer, e, j, first, width),
+                    ribbon_key_avx2(layer, e, j + 2, first, width));
+    __m256i b = ribbon_halves_avx2(
+                    ribbon_key_avx2(layer, e, j + 1, first, width),
+                    ribbon_key_avx2(layer, e, j + 3, first, width));
     a = _mm256_xor_si256(a, _mm256_srli_epi16(a, 8));
     b = _mm256_xor_si256(b, _mm256_slli_epi16(b, 8));
     return _mm256_blendv_epi8(a, b, _mm256_set1_epi16((short)0xFF00));
@@ -480,19 +610,28 @@ PLATFORM_INLINE uint32_t ribbon_any_column(uint32_t bits)
     return bits & 15;
 }
 
+/* Returns the bits of four keys that are not there, from column `first` on: a
+ * bit for each column of each key. */
+CPU_TARGET_AVX2 PLATFORM_INLINE uint32_t
+ribbon_wrong_four_avx2(const ribbon_layer *layer, const ribbon_eight *e,
+                       size_t j, uint32_t first, ribbon_width width)
+{
+    return ribbon_odd_avx2(ribbon_four_avx2(layer, e, j, first, width),
+                           layer->columns - first)
+         & (uint32_t)ribbon_counts(layer, e, j, first, width);
+}
+
 /* Bit j is set if key j of the eight is not there. With up to eight columns
  * there is no loop to be set up for. */
 CPU_TARGET_AVX2 PLATFORM_INLINE uint32_t
 ribbon_wrong_avx2(const ribbon_layer *layer, const ribbon_eight *e,
                   ribbon_width width)
 {
-    uint32_t low = 0, high = 0, bits = layer->bits;
-    for (uint32_t first = 0; width == RIBBON_TO_8 ? first == 0 : first < bits;
-         first += 8) {
-        low |= ribbon_odd_avx2(ribbon_four_avx2(layer, e, 0, first),
-                               bits - first);
-        high |= ribbon_odd_avx2(ribbon_four_avx2(layer, e, 4, first),
-                                bits - first);
+    uint32_t low = 0, high = 0, bits = layer->columns;
+    bool one = ribbon_is(width, RIBBON_TO_8);
+    for (uint32_t first = 0; one ? first == 0 : first < bits; first += 8) {
+        low |= ribbon_wrong_four_avx2(layer, e, 0, first, width);
+        high |= ribbon_wrong_four_avx2(layer, e, 4, first, width);
     }
     return ribbon_any_column(low) | ribbon_any_column(high) << 4;
 }
@@ -506,30 +645,39 @@ ribbon_settle_avx2(const ribbon_pass *p, size_t i, const ribbon_eight *e,
 }
 
 /* Eights that are not full are answered as one by one. */
-CPU_TARGET_AVX2 static size_t ribbon_pass_avx2(ribbon_pass *p)
-{
 #define RIBBON_SETTLE(p, i, e, kept, width)                                    \
     (ribbon_some(p, i) < 8 ? ribbon_settle_portable(p, i, e, kept, width)      \
                            : ribbon_settle_avx2(p, i, e, kept, width))
+
+CPU_TARGET_AVX2 static size_t ribbon_pass_avx2(ribbon_pass *p)
+{
     if (p->layer.bits <= 8)
         RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_8);
     else
         RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_32);
-#undef RIBBON_SETTLE
+}
+
+CPU_TARGET_AVX2 static size_t ribbon_pass_mixed_avx2(ribbon_pass *p)
+{
+    if (p->layer.columns <= 8)
+        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE,
+                    RIBBON_TO_8 | RIBBON_MIXED);
+    else
+        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE,
+                    RIBBON_TO_32 | RIBBON_MIXED);
 }
 
 /* Does the work of ribbon_columns_avx2() for sixteen columns. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 ribbon_key_avx512(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
-                  uint32_t first)
+                  uint32_t first, ribbon_width width)
 {
     const __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
                                               11, 12, 13, 14, 15);
-    const uint8_t *from = layer->tiles + e->at[j] + 4 * first;
-    size_t bytes = 4 * (size_t)layer->bits;
-    __m512i a = _mm512_loadu_si512(from);
-    __m512i b = _mm512_loadu_si512(from + bytes);
-    __m512i c = _mm512_loadu_si512(from + 2 * bytes);
+    ribbon_band band = ribbon_band_at(layer, e, j, width);
+    __m512i a = _mm512_loadu_si512(band.tile[0] + 4 * first);
+    __m512i b = _mm512_loadu_si512(band.tile[1] + 4 * first);
+    __m512i c = _mm512_loadu_si512(band.tile[2] + 4 * first);
     a = _mm512_and_si512(a, _mm512_set1_epi32((int)e->c[0][j]));
     b = _mm512_and_si512(b, _mm512_set1_epi32((int)e->c[1][j]));
     c = _mm512_and_si512(c, _mm512_set1_epi32((int)e->c[2][j]));
@@ -551,28 +699,43 @@ ribbon_halves_avx512(__m512i a, __m512i b)
 /* Does the work of ribbon_four_avx2() for sixteen columns. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 ribbon_four_avx512(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
-                   uint32_t first)
+                   uint32_t first, ribbon_width width)
 {
-    __m512i a = ribbon_halves_avx512(ribbon_key_avx512(layer, e, j, first),
-                                     ribbon_key_avx512(layer, e, j + 2, first));
-    __m512i b = ribbon_halves_avx512(ribbon_key_avx512(layer, e, j + 1, first),
-                                     ribbon_key_avx512(layer, e, j + 3, first));
+    __m512i a = ribbon_halves_avx512(
+                    ribbon_key_avx512(layer, e, j, first, width),
+                    ribbon_key_avx512(layer, e, j + 2, first, width));
+    __m512i b = ribbon_halves_avx512(
+                    ribbon_key_avx512(layer, e, j + 1, first, width),
+                    ribbon_key_avx512(layer, e, j + 3, first, width));
     a = _mm512_xor_si512(a, _mm512_srli_epi16(a, 8));
     b = _mm512_xor_si512(b, _mm512_slli_epi16(b, 8));
     return _mm512_mask_blend_epi8(UINT64_C(0xAAAAAAAAAAAAAAAA), a, b);
 }
 
-/* The bits of four keys: is the parity of a byte 1 in any of the columns? */
+/* The bits of four keys: is the parity of a byte 1 in any of the columns, where
+ * its bit counts? */
 CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
-ribbon_odd_avx512(__m512i bytes, uint32_t columns)
+ribbon_odd_avx512(__m512i bytes, uint32_t columns, uint64_t counts)
 {
     const __m512i odd = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, -1, -1, 0, -1, 0, 0, -1, -1, 0, 0, -1, 0, -1, -1, 0));
     bytes = _mm512_xor_si512(bytes, _mm512_srli_epi16(bytes, 4));
     bytes = _mm512_and_si512(bytes, _mm512_set1_epi8(15));
-    uint64_t bits = _mm512_movepi8_mask(_mm512_shuffle_epi8(odd, bytes));
+    uint64_t bits = counts & _mm512_movepi8_mask(_mm512_shuffle_epi8(odd,
+                                                                     bytes));
     bits = columns < 16 ? bits & ((UINT64_C(1) << 4 * columns) - 1) : bits;
     return ribbon_any_column((uint32_t)(bits | bits >> 32));
+}
+
+/* Returns which of four keys are not there, by columns `first` to `first` + 15.
+ */
+CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
+ribbon_wrong_four_avx512(const ribbon_layer *layer, const ribbon_eight *e,
+                         size_t j, uint32_t first, ribbon_width width)
+{
+    return ribbon_odd_avx512(ribbon_four_avx512(layer, e, j, first, width),
+                             layer->columns - first,
+                             ribbon_counts(layer, e, j, first, width));
 }
 
 /* As ribbon_wrong_avx2(), for more than 8 columns: sixteen at a time, and where
@@ -581,19 +744,17 @@ CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
 ribbon_wrong_avx512(const ribbon_layer *layer, const ribbon_eight *e,
                     ribbon_width width)
 {
-    uint32_t wrong = 0, bits = layer->bits, first = 0;
-    for (; width == RIBBON_TO_16 ? first == 0 : bits - first > 8
-                                                 && first < bits; first += 16) {
-        wrong |= ribbon_odd_avx512(ribbon_four_avx512(layer, e, 0, first),
-                                   bits - first);
-        wrong |= ribbon_odd_avx512(ribbon_four_avx512(layer, e, 4, first),
-                                   bits - first) << 4;
+    uint32_t wrong = 0, bits = layer->columns, first = 0;
+    for (; ribbon_is(width, RIBBON_TO_16)
+           ? first == 0 : bits - first > 8 && first < bits; first += 16) {
+        wrong |= ribbon_wrong_four_avx512(layer, e, 0, first, width);
+        wrong |= ribbon_wrong_four_avx512(layer, e, 4, first, width) << 4;
     }
-    if (width == RIBBON_TO_32 && first < bits) {
-        wrong |= ribbon_any_column(ribbon_odd_avx2(
-                     ribbon_four_avx2(layer, e, 0, first), bits - first));
-        wrong |= ribbon_any_column(ribbon_odd_avx2(
-                     ribbon_four_avx2(layer, e, 4, first), bits - first)) << 4;
+    if (ribbon_is(width, RIBBON_TO_32) && first < bits) {
+        wrong |= ribbon_any_column(
+                     ribbon_wrong_four_avx2(layer, e, 0, first, width));
+        wrong |= ribbon_any_column(
+                     ribbon_wrong_four_avx2(layer, e, 4, first, width)) << 4;
     }
     return wrong;
 }
@@ -640,8 +801,35 @@ ribbon_words_avx512(const ribbon_layer *layer, ribbon_eight *e, __m512i state,
                             _mm256_set1_epi32((int)layer->prints)));
 }
 
+/* Does the work of ribbon_places() for eight keys. */
 CPU_TARGET_AVX512 PLATFORM_INLINE void
-ribbon_prepare_avx512(const ribbon_pass *p, size_t i, ribbon_eight *e)
+ribbon_places_avx512(const ribbon_layer *layer, ribbon_eight *e, __m512i tile,
+                     ribbon_width width)
+{
+    const __m512i bytes = _mm512_set1_epi64(4 * (long long)layer->bits);
+    const __m512i more = _mm512_set1_epi64(4 * (long long)layer->bits + 4);
+    const __m512i wide = _mm512_set1_epi64((long long)layer->wide);
+    __m512i at = _mm512_mul_epu32(tile, bytes);
+    if ((width & RIBBON_MIXED) == 0) {
+        _mm512_storeu_si512(e->at[0], at);
+        return;
+    }
+    __m512i left = _mm512_sub_epi64(wide, tile);
+    __mmask8 first = _mm512_cmpgt_epi64_mask(left, _mm512_setzero_si512());
+    __mmask8 second = _mm512_cmpgt_epi64_mask(left, _mm512_set1_epi64(1));
+    e->wide = _mm512_cmpgt_epi64_mask(left, _mm512_set1_epi64(2));
+    at = _mm512_add_epi64(at, _mm512_slli_epi64(_mm512_min_epu64(tile, wide),
+                                                2));
+    _mm512_storeu_si512(e->at[0], at);
+    at = _mm512_add_epi64(at, _mm512_mask_blend_epi64(first, bytes, more));
+    _mm512_storeu_si512(e->at[1], at);
+    at = _mm512_add_epi64(at, _mm512_mask_blend_epi64(second, bytes, more));
+    _mm512_storeu_si512(e->at[2], at);
+}
+
+CPU_TARGET_AVX512 PLATFORM_INLINE void
+ribbon_prepare_avx512(const ribbon_pass *p, size_t i, ribbon_eight *e,
+                      ribbon_width width)
 {
     __mmask8 there = (__mmask8)(0xFF >> (8 - ribbon_some(p, i)));
     __m512i in = _mm512_maskz_loadu_epi64(there, p->in + i);
@@ -652,10 +840,9 @@ ribbon_prepare_avx512(const ribbon_pass *p, size_t i, ribbon_eight *e)
                                               (int)p->layer.shard));
     __m512i tile = _mm512_add_epi64(_mm512_srli_epi64(start, 5),
                                     _mm512_slli_epi64(gap, 1));
-    __m512i at = _mm512_mul_epu32(tile, _mm512_set1_epi64(4 * p->layer.bits));
     _mm512_storeu_si512(e->state, state);
     _mm512_storeu_si512(e->start, start);
-    _mm512_storeu_si512(e->at, at);
+    ribbon_places_avx512(&p->layer, e, tile, width);
     ribbon_words_avx512(&p->layer, e, state, start);
 }
 
@@ -699,7 +886,7 @@ CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 ribbon_settle_avx512(const ribbon_pass *p, size_t i, const ribbon_eight *e,
                      size_t kept, ribbon_width width)
 {
-    uint32_t wrong = width == RIBBON_TO_8
+    uint32_t wrong = ribbon_is(width, RIBBON_TO_8)
                    ? ribbon_wrong_avx2(&p->layer, e, width)
                    : ribbon_wrong_avx512(&p->layer, e, width);
     if (p->first && ribbon_some(p, i) == 8)
@@ -719,24 +906,37 @@ CPU_TARGET_AVX512 static size_t ribbon_pass_avx512(ribbon_pass *p)
         RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
                     RIBBON_TO_32);
 }
+
+CPU_TARGET_AVX512 static size_t ribbon_pass_mixed_avx512(ribbon_pass *p)
+{
+    if (p->layer.columns <= 8)
+        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
+                    RIBBON_TO_8 | RIBBON_MIXED);
+    else if (p->layer.columns <= 16)
+        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
+                    RIBBON_TO_16 | RIBBON_MIXED);
+    else
+        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
+                    RIBBON_TO_32 | RIBBON_MIXED);
+}
 #endif
 
 typedef size_t ribbon_pass_work(ribbon_pass *p);
 
-static ribbon_pass_work *ribbon_pass_here(void)
+static ribbon_pass_work *ribbon_pass_here(bool mixed)
 {
 #if CPU_X86
     cpu_level level = cpu_now();
     if (level >= CPU_AVX512)
-        return ribbon_pass_avx512;
+        return mixed ? ribbon_pass_mixed_avx512 : ribbon_pass_avx512;
     if (level >= CPU_AVX2)
-        return ribbon_pass_avx2;
+        return mixed ? ribbon_pass_mixed_avx2 : ribbon_pass_avx2;
 #endif
 #if CPU_VECTOR4
     if (cpu_now() >= CPU_BASELINE)
-        return ribbon_pass_baseline;
+        return mixed ? ribbon_pass_mixed_baseline : ribbon_pass_baseline;
 #endif
-    return ribbon_pass_portable;
+    return mixed ? ribbon_pass_mixed_portable : ribbon_pass_portable;
 }
 
 /* Keys that are to go to the last layer at once. */
@@ -785,7 +985,7 @@ void ribbon_contains_many(const void *image, const uint64_t *hashes, size_t n,
                           bool *present)
 {
     ribbon_shape g = ribbon_shape_of(image);
-    ribbon_pass_work *work = ribbon_pass_here();
+    ribbon_pass_work *work = ribbon_pass_here(g.share > 0);
     ribbon_group group;
     if (g.distinct == 0) {
         memset(present, 0, n * sizeof *present);
