@@ -239,6 +239,7 @@ static const struct {
     { "cuckoo",                  0, wrong_fingerprint, NULL },
     { "quotient",                0, wrong_fingerprint, NULL },
     { "golomb",                  0, wrong_fingerprint, NULL },
+    { "expandable",              0, wrong_fingerprint, NULL },
     { "egh:bits=8",             40, wrong_none,        NULL },
     { "invertible",              0, wrong_subtracted,  NULL },
     { "twin",                    0, wrong_twin,        wrong_twin_many },
@@ -292,14 +293,6 @@ static bly_spec wrong_plan(bly_plan_t *plan, size_t row, uint64_t keys,
     return spec;
 }
 
-static void wrong_begin(wrong_trial *t, size_t row, double rate)
-{
-    *t = (wrong_trial){ .row = row };
-    t->spec = wrong_plan(&t->plan, row, WRONG_KEYS, rate);
-    t->odds = wrong_rows[row].odds(&t->plan);
-    t->n = t->plan.capacity;
-}
-
 static bly_filter *wrong_fill(wrong_trial *t, uint64_t stream)
 {
     bly_filter *filter = NULL;
@@ -309,6 +302,28 @@ static bly_filter *wrong_fill(wrong_trial *t, uint64_t stream)
         assert_true(bly_add_hash(filter, t->keys[i]) >= 0);
     }
     return filter;
+}
+
+/* Takes the rate that a kind that grows has with these keys, which is below the
+ * one that it plans for all that may follow. */
+static void wrong_take_rate(wrong_trial *t)
+{
+    bly_filter *filter = wrong_fill(t, 99);
+    bly_info_t info;
+    assert_status(bly_info(&info, filter), BLY_OK);
+    t->plan.rate = info.rate;
+    t->plan.rate_sd = info.rate / sqrt((double)t->n);
+    bly_free(filter);
+}
+
+static void wrong_begin(wrong_trial *t, size_t row, double rate)
+{
+    *t = (wrong_trial){ .row = row };
+    t->spec = wrong_plan(&t->plan, row, WRONG_KEYS, rate);
+    t->n = t->plan.capacity;
+    if (wrong_kind->growing != NULL)
+        wrong_take_rate(t);
+    t->odds = wrong_rows[row].odds(&t->plan);
 }
 
 static bly_filter *wrong_copy(const bly_filter *filter)
