@@ -140,24 +140,51 @@ def cuckoo(p, h, buckets, f, in_order, quads):
                       for i, a in enumerate(high)]: return True
     return False
 
-def quotient(p, h, s, r, blocks, _):
+# The slots of the run of a quotient.
+def run_of(p, quotient, r, blocks):
     def of(slot, where, n):
         return field(p, (17 + 8 * r) * 8 * (slot // 64) + where + slot % 64 * n, n)
-    f = h * (s << r) >> 64
-    b, run = f >> r + 6, []
+    b, run = quotient >> 6, []
     while b > 0 and of(64 * b, 128, 8) == 255: b -= 1
     stop = 64 * b + of(64 * b, 128, 8)
-    for q in range(64 * b, (f >> r) + 1):
+    for q in range(64 * b, quotient + 1):
         run = []
         if of(q, 0, 1):
             start = stop = max(q, stop)
             while stop < 64 * blocks and not of(stop, 64, 1): stop += 1
             stop += 1
             run = range(start, min(stop, 64 * blocks))
-    run = [of(i, 136, r) for i in run]
+    return [of(i, 136, r) for i in run]
+
+# The slots behind those of the first remainder of a run.
+def run_after(run):
+    n = next((i for i, x in enumerate(run) if x != run[0]), len(run))
+    return run[n + max(0, n - 3):]
+
+def quotient(p, h, s, r, blocks, _):
+    f = h * (s << r) >> 64
+    run = run_of(p, f >> r, r, blocks)
     while run and run[0] != f & (1 << r) - 1:
-        n = next((i for i, x in enumerate(run) if x != run[0]), len(run))
-        run = run[n + max(0, n - 3):]
+        run = run_after(run)
+    return run != []
+
+def expandable(p, h, *_):
+    left, _, _, old, now = (field(p, 64 * i, 64) for i in range(5))
+    for layout in (old, now) if left else (now,):
+        a, r, b = layout & 255, layout >> 8 & 255, layout >> 16
+        w = min(a, 13)
+        s = (h >> 64 - a) & (1 << a - w) - 1
+        if layout == old and s < left:
+            break
+    blocks = b + 1 + b // 128
+    size = blocks * (17 + 8 * r) + 8
+    p = p[64 + s * size:64 + (s + 1) * size]
+    run, x = run_of(p, (h >> 64 - w) * 64 * b >> w, r, blocks), h << a & M64
+    x = x >> 65 - r << 1
+    while run and run[0]:               # 0: shorter than the address
+        if run[0] ^ x < 2 * (run[0] & -run[0]):
+            break
+        run = run_after(run)
     return run != []
 
 def fuse(p, h, keys, parts, place, stride):
@@ -338,7 +365,8 @@ def header(image):
         "<8s16sHHIQQQdQ8s4QQQ", image)
     kind, name = kind.rstrip(b"\0").decode(), name.rstrip(b"\0").decode()
     assert magic == b"bloomery" and version == payload_version == 1
-    assert n == len(image) and (kind in INSIDE or n == 128 + SIZE[kind](*g))
+    assert n == len(image) and (kind in INSIDE or kind not in SIZE
+                               or n == 128 + SIZE[kind](*g))
     return kind, name, seed, g, payload_sum, form
 
 # Makes the bytes of a key that is written as text.

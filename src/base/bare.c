@@ -30,6 +30,12 @@ uint64_t system_memory(void)
     return UINT64_MAX;
 }
 
+void *system_extend(void *memory, size_t bytes, size_t more)
+{
+    (void)memory, (void)bytes, (void)more;
+    return NULL;
+}
+
 bool system_clears(const bly_allocator *from, uint64_t bytes)
 {
     (void)from, (void)bytes;

@@ -177,7 +177,7 @@ keeps 'remove from a kind that cannot' \
 try count s.bly letters
 refused 'count of a kind that does not' "does not count: the kinds that can 'count' are counting, .*layered"
 keeps 'resize of a kind that cannot' \
-    "cannot be resized: the kinds that can 'resize' are dleft, cuckoo, quotient, golomb$" \
+    "cannot be resized: the kinds that can 'resize' are dleft, cuckoo, quotient, golomb, expandable$" \
     s.bly resize -n 1000 s.bly
 try build -k cuckoo -n 1000 -o u.bly letters
 keeps 'resize of a kind that can only grow, to fewer' ': give a larger number' u.bly \

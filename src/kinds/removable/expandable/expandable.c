@@ -373,10 +373,14 @@ static bool expandable_put_run(void *context, const expandable_walk *walk,
 {
     expandable_putter *p = context;
     expandable_item i;
-    uint64_t least;
+    uint64_t least, after = 0;          /* t + 1 of the short one before      */
     uint32_t bits;
     for (uint64_t at = walk->run.start; at < walk->run.stop; ) {
-        if (expandable_listed(&i, &least, &bits, walk, hash, &at))
+        bool listed = expandable_listed(&i, &least, &bits, walk, hash, &at);
+        if (i.item.remainder == 0 && i.beyond < after)
+            p->status = status_plain(BLY_ECORRUPT);
+        after = i.item.remainder == 0 ? i.beyond + 1 : after;
+        if (listed && p->status == BLY_OK)
             p->status = expandable_put(p->into, &p->view, least, bits,
                                        i.item.count);
         if (p->status != BLY_OK)
