@@ -32,14 +32,16 @@
  * COST
  *
  *      rate     keys    bits per key, unknown    planned for a tenth to all
- *      1 %      10^4           15.5                      13.3
- *      1 %      10^6           15.4                      13.7
- *      1 %      10^8           16.5                      16.8
- *      0.1 %    10^6           18.8                      17.2
+ *      1 %      10^4           15.5                 14.0
+ *      1 %      10^6           15.4                 13.7
+ *      1 %      10^7           15.8                 13.3 to 13.6
+ *      0.1 %    10^6           19.8                 18.2
  *
- * A lookup reads 2 cache lines, as in `quotient`. An add also moves keys when
- * the filter grows: 17 fingerprints per key on average, and at most one
- * segment, 16,000, at a time, which takes 40 microseconds.
+ * A lookup reads 2 cache lines, as in `quotient`, and takes 1.3 to 1.5 times as
+ * long. An add takes as long as there while the filter does not grow. A filter
+ * that grows from nothing moves 17 fingerprints per key, which makes its adds
+ * six times as slow. It moves at most one segment, 16,000 fingerprints, at a
+ * time: about 150 microseconds.
  *
  * THE PICTURE (four segments, while the last two have got more slots)
  *
