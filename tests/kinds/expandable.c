@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "bloomery/sketch.h"
 #include "image/image.h"
 
 enum { ASKED = 200000, CHUNK = 1000 };
@@ -254,6 +255,61 @@ static void test_layouts_are_checked(void **state)
     bly_free(filter);
 }
 
+static bool expandable_visited(void *context, uint64_t hash, unsigned bits,
+                               uint64_t count)
+{
+    (void)hash;
+    (void)bits;
+    (void)count;
+    return ++*(uint64_t *)context < 100000;
+}
+
+/* Whatever the segments hold, every verb stays inside and ends. */
+static void expandable_hostile(uint64_t keys, uint64_t stream)
+{
+    enum { HEAD = IMAGE_HEADER + 64 };
+    bly_filter *filter = expandable_new(0, 0.01), *forged = NULL;
+    bly_filter *other = expandable_new(0, 0.01);
+    bly_info_t info;
+    size_t bytes;
+    uint64_t visits = 0;
+    expandable_fill(filter, 0, keys);
+    expandable_fill(other, 0, 5000);
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *bad = malloc(bytes);
+    assert_non_null(bad);
+    memcpy(bad, image, bytes);
+    for (size_t i = HEAD; i < bytes; i++)
+        if (stream % 3 == 0 || test_random(stream, i) % 64 == 0)
+            bad[i] = stream == 0 ? 0xFF : (uint8_t)test_random(stream + 1, i);
+    image_seal(bad);
+    assert_said(bly_unpack(&forged, bad, bytes, NULL), BLY_OK);
+    for (uint64_t i = 0; i < 300; i++) {
+        uint64_t hash = test_random(9, i);
+        (void)bly_contains_hash(forged, hash);
+        (void)bly_count_hash(forged, hash);
+        (void)bly_remove_hash(forged, hash);
+        (void)bly_add_hash(forged, hash);
+    }
+    (void)bly_list_fingerprints(forged, expandable_visited, &visits);
+    assert_status(bly_info(&info, forged), BLY_OK);
+    (void)bly_unite(other, forged);
+    (void)bly_unite(forged, other);
+    (void)bly_resize(forged, 200000);
+    bly_free(forged);
+    bly_free(other);
+    bly_free(filter);
+    free(bad);
+}
+
+static void test_hostile_segments_are_survived(void **state)
+{
+    (void)state;
+    uint64_t rounds = test_work(60, 12, 6);
+    for (uint64_t i = 0; i < rounds; i++)
+        expandable_hostile(i % 2 == 0 ? 3000 : 31000, i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_unites_other_sizes),
         cmocka_unit_test(test_crowded_keys_are_refused),
         cmocka_unit_test(test_layouts_are_checked),
+        cmocka_unit_test(test_hostile_segments_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

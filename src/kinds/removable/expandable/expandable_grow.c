@@ -151,6 +151,8 @@ static bool expandable_spread(const expandable_side *from, uint8_t *copy,
             uint64_t start = stop > home ? stop : home;
             while (ends == 0 && ++end_block < was.count)
                 ends = image_u64(runs_block(&was, end_block), RUNS_ENDS);
+            if (ends == 0)
+                return false;
             stop = end_block * RUNS_BLOCK + 1 + platform_trailing_zeros(ends);
             ends &= ends - 1;
             uint64_t n = stop - start, to_home = expandable_home(to, q);
