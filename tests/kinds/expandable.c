@@ -302,6 +302,45 @@ static void expandable_hostile(uint64_t keys, uint64_t stream)
     free(bad);
 }
 
+/* An image that is longer than its layout keeps its length when it grows. */
+static void test_longer_images_grow(void **state)
+{
+    (void)state;
+    enum { MORE = 100000 };
+    bly_filter *filter = expandable_new(0, 0.01), *longer = NULL;
+    size_t bytes;
+    expandable_fill(filter, 0, 400);
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *copy = calloc(1, bytes + MORE);
+    assert_non_null(copy);
+    memcpy(copy, image, bytes);
+    image_set_u64(copy, IMAGE_BYTES, bytes + MORE);
+    image_seal(copy);
+    assert_said(bly_unpack(&longer, copy, bytes + MORE, NULL), BLY_OK);
+    expandable_fill(longer, 400, 60000);
+    assert_int_equal(expandable_found(longer, 1, 0, 60000), 60000);
+    bly_free(longer);
+    bly_free(filter);
+    free(copy);
+}
+
+/* More slots in use than there are would make a filter grow without end. */
+static void test_forged_numbers_of_slots_are_refused(void **state)
+{
+    (void)state;
+    bly_filter *filter = expandable_new(0, 0.01);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *forged = malloc(bytes);
+    assert_non_null(forged);
+    memcpy(forged, image, bytes);
+    image_set_u64(forged, IMAGE_HEADER + 8, UINT64_MAX / 2);
+    image_seal(forged);
+    assert_status(bly_check(forged, bytes, NULL), BLY_ECORRUPT);
+    free(forged);
+    bly_free(filter);
+}
+
 static void test_hostile_segments_are_survived(void **state)
 {
     (void)state;
@@ -321,6 +360,8 @@ int main(void)
         cmocka_unit_test(test_crowded_keys_are_refused),
         cmocka_unit_test(test_layouts_are_checked),
         cmocka_unit_test(test_hostile_segments_are_survived),
+        cmocka_unit_test(test_longer_images_grow),
+        cmocka_unit_test(test_forged_numbers_of_slots_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

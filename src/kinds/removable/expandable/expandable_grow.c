@@ -338,7 +338,8 @@ static bly_status expandable_grow_plan(uint64_t *bytes, const void *image)
     const uint8_t *head = image_payload(image);
     expandable_layout now = expandable_layout_at(image, EXPANDABLE_NEW), next;
     expandable_rule rule = expandable_rule_of(image);
-    bly_plan_t plan = { .bytes = image_u64(image, IMAGE_BYTES) };
+    bly_plan_t plan = { .bytes = 0 };
+    *bytes = image_u64(image, IMAGE_BYTES);
     if (image_u64(head, EXPANDABLE_LEFT) == 0) {
         if (image_u64(head, EXPANDABLE_USED) < expandable_due(&now) / 2)
             return expandable_crowded();
@@ -351,8 +352,10 @@ static bly_status expandable_grow_plan(uint64_t *bytes, const void *image)
         bly_status status = kind_plan_bytes(&plan, more);
         if (status != BLY_OK)
             return status;
+        if (plan.bytes > *bytes)        /* else the image is longer than its
+                                           layout                            */
+            *bytes = plan.bytes;
     }
-    *bytes = plan.bytes;
     return BLY_OK;
 }
 
