@@ -532,22 +532,26 @@ PLATFORM_INLINE size_t ribbon_settle_baseline(const ribbon_pass *p, size_t i,
     RIBBON_SETTLE_EACH(p, i, e, kept, width, ribbon_adds_up_baseline);
 }
 
+/* `mixed`: RIBBON_MIXED or 0, here and below. */
+PLATFORM_INLINE size_t
+ribbon_pass_baseline_by(ribbon_pass *p, ribbon_width mixed)
+{
+    if (p->layer.columns <= 8)
+        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline,
+                    RIBBON_TO_8 | mixed);
+    else
+        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline,
+                    RIBBON_TO_32 | mixed);
+}
+
 static size_t ribbon_pass_baseline(ribbon_pass *p)
 {
-    if (p->layer.bits <= 8)
-        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline, RIBBON_TO_8);
-    else
-        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline, RIBBON_TO_32);
+    return ribbon_pass_baseline_by(p, 0);
 }
 
 static size_t ribbon_pass_mixed_baseline(ribbon_pass *p)
 {
-    if (p->layer.columns <= 8)
-        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline,
-                    RIBBON_TO_8 | RIBBON_MIXED);
-    else
-        RIBBON_ROLL(p, ribbon_prepare, ribbon_settle_baseline,
-                    RIBBON_TO_32 | RIBBON_MIXED);
+    return ribbon_pass_baseline_by(p, RIBBON_MIXED);
 }
 #endif
 
@@ -649,22 +653,23 @@ ribbon_settle_avx2(const ribbon_pass *p, size_t i, const ribbon_eight *e,
     (ribbon_some(p, i) < 8 ? ribbon_settle_portable(p, i, e, kept, width)      \
                            : ribbon_settle_avx2(p, i, e, kept, width))
 
+CPU_TARGET_AVX2 PLATFORM_INLINE size_t
+ribbon_pass_avx2_by(ribbon_pass *p, ribbon_width mixed)
+{
+    if (p->layer.columns <= 8)
+        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_8 | mixed);
+    else
+        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_32 | mixed);
+}
+
 CPU_TARGET_AVX2 static size_t ribbon_pass_avx2(ribbon_pass *p)
 {
-    if (p->layer.bits <= 8)
-        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_8);
-    else
-        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE, RIBBON_TO_32);
+    return ribbon_pass_avx2_by(p, 0);
 }
 
 CPU_TARGET_AVX2 static size_t ribbon_pass_mixed_avx2(ribbon_pass *p)
 {
-    if (p->layer.columns <= 8)
-        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE,
-                    RIBBON_TO_8 | RIBBON_MIXED);
-    else
-        RIBBON_ROLL(p, ribbon_prepare, RIBBON_SETTLE,
-                    RIBBON_TO_32 | RIBBON_MIXED);
+    return ribbon_pass_avx2_by(p, RIBBON_MIXED);
 }
 
 /* Does the work of ribbon_columns_avx2() for sixteen columns. */
@@ -894,30 +899,28 @@ ribbon_settle_avx512(const ribbon_pass *p, size_t i, const ribbon_eight *e,
     return ribbon_settle(p, i, e, wrong, kept);
 }
 
-CPU_TARGET_AVX512 static size_t ribbon_pass_avx512(ribbon_pass *p)
+CPU_TARGET_AVX512 PLATFORM_INLINE size_t
+ribbon_pass_avx512_by(ribbon_pass *p, ribbon_width mixed)
 {
-    if (p->layer.bits <= 8)
+    if (p->layer.columns <= 8)
         RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
-                    RIBBON_TO_8);
-    else if (p->layer.bits <= 16)
+                    RIBBON_TO_8 | mixed);
+    else if (p->layer.columns <= 16)
         RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
-                    RIBBON_TO_16);
+                    RIBBON_TO_16 | mixed);
     else
         RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
-                    RIBBON_TO_32);
+                    RIBBON_TO_32 | mixed);
+}
+
+CPU_TARGET_AVX512 static size_t ribbon_pass_avx512(ribbon_pass *p)
+{
+    return ribbon_pass_avx512_by(p, 0);
 }
 
 CPU_TARGET_AVX512 static size_t ribbon_pass_mixed_avx512(ribbon_pass *p)
 {
-    if (p->layer.columns <= 8)
-        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
-                    RIBBON_TO_8 | RIBBON_MIXED);
-    else if (p->layer.columns <= 16)
-        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
-                    RIBBON_TO_16 | RIBBON_MIXED);
-    else
-        RIBBON_ROLL(p, ribbon_prepare_avx512, ribbon_settle_avx512,
-                    RIBBON_TO_32 | RIBBON_MIXED);
+    return ribbon_pass_avx512_by(p, RIBBON_MIXED);
 }
 #endif
 
