@@ -336,7 +336,7 @@ static bly_status cascade_plan_first(bly_plan_t *plan, kind_spec *spec,
     int exponent;
     *spec = kind_spec_plain(kind, n, rate);
     frexp(rate, &exponent);
-    if (strcmp(kind->name, "ribbon") == 0)
+    if (kind == &bly_kind_ribbon)
         kind_spec_give(spec, kind, "bits", (uint64_t)(1 - exponent));
     return inner_plan_spec(plan, kind, spec);
 }
