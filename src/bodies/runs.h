@@ -1,9 +1,10 @@
 /* runs.h - rows of sorted fingerprints, each near where it would like to be.
  *
- * The table of kind `quotient`: its layout is in that kind's essay (THE
- * PICTURE, IMAGE, COUNTS), the verbs are there, and here is what they are made
- * of: where the run of a quotient is, what it holds, slots that move up and
- * down to make room, and a walk through all fingerprints.
+ * The table of kind `quotient`, and of each segment of kind `expandable`. Its
+ * layout is in the essay of `quotient` (THE PICTURE, IMAGE, COUNTS). The verbs
+ * are in the two kinds, and here is what they are made of: where the run of a
+ * quotient is, what it holds, slots that move up and down to make room, and a
+ * walk through all fingerprints.
  *
  * The functions trust the geometry that the kind's check has accepted, and
  * nothing else: whatever the payload holds, slots that they return are at most

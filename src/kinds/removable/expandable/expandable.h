@@ -23,13 +23,14 @@ enum {
 
     EXPANDABLE_SEGMENT = 13,            /* a segment has 2^13 quotients       */
     EXPANDABLE_FIRST_MIN = 6,           /* one block                          */
-    EXPANDABLE_FIRST_NONE = 9,          /* where the number of keys is unknown*/
+    EXPANDABLE_FIRST_NONE = 9,          /* if the number of keys is unknown   */
     EXPANDABLE_ADDRESS_MAX = 50,
     EXPANDABLE_BITS_MIN = 9,            /* of a new fingerprint's remainder   */
     EXPANDABLE_SHORT = 2,               /* slots of a fingerprint that is
                                            shorter than the address, without
                                            the digits of its count            */
-    EXPANDABLE_BEYOND = 6               /* bits of how much shorter it is     */
+    EXPANDABLE_BEYOND = 6,              /* bits of how much shorter it is     */
+    EXPANDABLE_SHORT_MOST = EXPANDABLE_SHORT + 64 / EXPANDABLE_BITS_MIN + 1
 };
 
 /* ---- Layouts ----------------------------------------------------------- */
@@ -262,8 +263,10 @@ typedef struct {
 /* Reads the item at a slot of a run. */
 expandable_item expandable_read(const runs_view *v, uint64_t at, uint64_t stop);
 
-/* The slots of a short one that was added so often. */
-uint64_t expandable_short_length(uint64_t count, uint32_t r);
+/* Fills in the slots of a fingerprint that is `beyond` bits shorter than the
+ * address and was added so often, at least once; returns how many. */
+size_t expandable_short_slots(uint64_t slots[EXPANDABLE_SHORT_MOST],
+                              uint64_t beyond, uint64_t count, uint32_t r);
 
 /* Does a remainder begin the remainder x of a key? */
 static inline bool expandable_begins(uint64_t remainder, uint64_t x)
@@ -276,8 +279,7 @@ static inline bool expandable_begins(uint64_t remainder, uint64_t x)
 static inline uint32_t expandable_length(const expandable_side *s,
                                          uint64_t remainder)
 {
-    return s->r - 1
-         - platform_trailing_zeros(remainder);
+    return s->r - 1 - platform_trailing_zeros(remainder);
 }
 
 /* Adds a fingerprint, the first `bits` bits of a hash, so often. BLY_EFULL. */
@@ -292,6 +294,7 @@ bly_status expandable_is_full(void);
 typedef struct {
     const expandable_side *side;
     runs_view v;
+    uint64_t  inverse;                  /* 2^42 / slots, rounded up           */
     uint64_t  block;                    /* of quotients                       */
     uint64_t  occupied;                 /* those that are left there          */
     uint64_t  ends, end_block;          /* the same of run ends               */

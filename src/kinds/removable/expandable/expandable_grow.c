@@ -91,15 +91,11 @@ static void expandable_write_item(expandable_writer *w, uint64_t x,
 static void expandable_write_short(expandable_writer *w, uint64_t beyond,
                                    uint64_t count)
 {
-    uint64_t n = expandable_short_length(count, w->v.r);
-    uint64_t at = expandable_write_slots(w, n), rest = count - 1;
-    if (!w->sound)
-        return;
-    runs_set(&w->v, at, 0);
-    runs_set(&w->v, at + 1,
-             beyond | (n - EXPANDABLE_SHORT) << EXPANDABLE_BEYOND);
-    for (uint64_t i = n; i-- > EXPANDABLE_SHORT; rest >>= w->v.r)
-        runs_set(&w->v, at + i, rest & runs_low(&w->v));
+    uint64_t slots[EXPANDABLE_SHORT_MOST];
+    size_t n = expandable_short_slots(slots, beyond, count, w->v.r);
+    uint64_t at = expandable_write_slots(w, n);
+    for (size_t i = 0; w->sound && i < n; i++)
+        runs_set(&w->v, at + i, slots[i]);
 }
 
 /* Copies n slots of remainders of the same width into slots that are zero. */
@@ -133,55 +129,26 @@ PLATFORM_INLINE void expandable_copy(const runs_view *to, uint64_t at,
 static bool expandable_spread(const expandable_side *from, uint8_t *copy,
                               const expandable_side *to, uint8_t *blocks)
 {
-    const runs_view was = expandable_table(from, copy);
-    const runs_view now = expandable_table(to, blocks);
-    const uint64_t inverse = ((UINT64_C(1) << 42) + from->slots - 1)
-                           / from->slots;
-    uint64_t ends = image_u64(copy, RUNS_ENDS), end_block = 0;
-    uint64_t stop = 0, at = 0, used = 0;        /* of the last run; slots     */
+    expandable_walk walk = expandable_walk_of(from, copy);
+    expandable_writer w = expandable_writer_of(to, blocks);
     uint64_t source = 0, target = 0, some = 0;  /* slots to be copied         */
-    uint64_t spilled = 0;                       /* blocks with their spill    */
-    for (uint64_t block = 0; block < was.count; block++) {
-        uint64_t occupied = image_u64(runs_block(&was, block), RUNS_OCCUPIED);
-        for (; occupied != 0; occupied &= occupied - 1) {
-            uint64_t home = block * RUNS_BLOCK
-                          + platform_trailing_zeros(occupied);
-            uint64_t q = ((home << from->within) + from->slots - 1) * inverse
-                       >> 42;
-            uint64_t start = stop > home ? stop : home;
-            while (ends == 0 && ++end_block < was.count)
-                ends = image_u64(runs_block(&was, end_block), RUNS_ENDS);
-            if (ends == 0)
-                return false;
-            stop = end_block * RUNS_BLOCK + 1 + platform_trailing_zeros(ends);
-            ends &= ends - 1;
-            uint64_t n = stop - start, to_home = expandable_home(to, q);
-            if (stop <= start || expandable_home(from, q) != home
-                || q >> from->within != 0)
-                return false;
-            for (; spilled <= to_home / RUNS_BLOCK; spilled++)
-                runs_block(&now, spilled)[RUNS_SPILL] = runs_spill(spilled, at);
-            if (start != source + some || (at < to_home && some > 0)) {
-                expandable_copy(&now, target, &was, source, some);
-                some = 0;
-            }
-            at = at > to_home ? at : to_home;
-            if (n > now.space - at)
-                return false;
-            source = some > 0 ? source : start;
-            target = some > 0 ? target : at;
-            some += n;
-            at += n;
-            used += n;
-            runs_mark(&now, RUNS_OCCUPIED, to_home, true);
-            runs_mark(&now, RUNS_ENDS, at - 1, true);
+    while (w.sound && expandable_walk_next(&walk)) {
+        uint64_t start = walk.run.start, n = walk.run.stop - start;
+        expandable_write_to(&w, walk.quotient);
+        uint64_t at = expandable_write_slots(&w, n);
+        if (!w.sound)
+            break;
+        if (start != source + some || at != target + some) {
+            expandable_copy(&w.v, target, &walk.v, source, some);
+            source = start;
+            target = at;
+            some = 0;
         }
+        some += n;
+        expandable_write_run(&w, walk.quotient);
     }
-    expandable_copy(&now, target, &was, source, some);
-    for (; spilled < now.count; spilled++)
-        runs_block(&now, spilled)[RUNS_SPILL] = runs_spill(spilled, at);
-    runs_set_used(&now, used);
-    return true;
+    expandable_copy(&w.v, target, &walk.v, source, some);
+    return expandable_write_end(&w) && walk.sound;
 }
 
 /* Writes what one half of a quotient has of its run: the fingerprints that are

@@ -87,8 +87,11 @@ bool expandable_layout_for(expandable_layout *out, expandable_rule *rule,
 expandable_walk expandable_walk_of(const expandable_side *side,
                                    uint8_t *blocks)
 {
-    expandable_walk w = { .side = side, .v = expandable_table(side, blocks),
-                          .sound = true };
+    expandable_walk w = {
+        .side = side, .v = expandable_table(side, blocks),
+        .inverse = ((UINT64_C(1) << 42) + side->slots - 1) / side->slots,
+        .sound = true,
+    };
     w.occupied = image_u64(runs_block(&w.v, 0), RUNS_OCCUPIED);
     w.ends = image_u64(runs_block(&w.v, 0), RUNS_ENDS);
     return w;
@@ -119,7 +122,7 @@ bool expandable_walk_next(expandable_walk *w)
     uint64_t i = platform_trailing_zeros(w->occupied), stop;
     uint64_t home = w->block * RUNS_BLOCK + i;
     w->occupied &= w->occupied - 1;
-    w->quotient = ((home << s->within) + s->slots - 1) / s->slots;
+    w->quotient = ((home << s->within) + s->slots - 1) * w->inverse >> 42;
     uint64_t start = w->run.stop > home ? w->run.stop : home;
     w->sound = expandable_home(s, w->quotient) == home
             && w->quotient >> s->within == 0 && expandable_walk_stop(w, &stop)

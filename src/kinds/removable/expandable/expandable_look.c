@@ -13,12 +13,17 @@ enum { EXPANDABLE_AHEAD = 64 };         /* keys to prefetch                   */
 
 /* ---- Items ------------------------------------------------------------- */
 
-uint64_t expandable_short_length(uint64_t count, uint32_t r)
+size_t expandable_short_slots(uint64_t slots[EXPANDABLE_SHORT_MOST],
+                              uint64_t beyond, uint64_t count, uint32_t r)
 {
-    uint64_t digits = 0;
-    for (uint64_t rest = count - 1; rest > 0; rest >>= r)
+    uint64_t digits = 0, rest = count - 1;
+    for (uint64_t more = rest; more > 0; more >>= r)
         digits++;
-    return EXPANDABLE_SHORT + digits;
+    slots[0] = 0;
+    slots[1] = beyond | digits << EXPANDABLE_BEYOND;
+    for (uint64_t i = digits; i-- > 0; rest >>= r)
+        slots[EXPANDABLE_SHORT + i] = rest & runs_below(r);
+    return (size_t)(EXPANDABLE_SHORT + digits);
 }
 
 expandable_item expandable_read(const runs_view *v, uint64_t at, uint64_t stop)
@@ -62,17 +67,27 @@ PLATFORM_INLINE uint64_t expandable_equal(const runs_view *v,
          & runs_below(run->length * v->r & 63);
 }
 
-/* Reads the run slowly. */
-PLATFORM_INLINE bool expandable_search(const runs_view *v, const runs_run *run,
-                                       uint64_t x)
+/* Finds the next item of a run, from slot *at on, that begins x; sets *at to
+ * what follows it. Reads the run slowly. */
+static bool expandable_match(expandable_item *item, const runs_view *v,
+                             const runs_run *run, uint64_t *at, uint64_t x)
 {
-    for (uint64_t at = run->start; at < run->stop; ) {
-        expandable_item i = expandable_read(v, at, run->stop);
-        if (i.item.remainder == 0 || expandable_begins(i.item.remainder, x))
+    while (*at < run->stop) {
+        *item = expandable_read(v, *at, run->stop);
+        *at = item->item.next;
+        if (item->item.remainder == 0
+            || expandable_begins(item->item.remainder, x))
             return true;
-        at = i.item.next;
     }
     return false;
+}
+
+static bool expandable_search(const runs_view *v, const runs_run *run,
+                              uint64_t x)
+{
+    expandable_item item;
+    uint64_t at = run->start;
+    return expandable_match(&item, v, run, &at, x);
 }
 
 /* Returns whether a window holds four equal remainders in a row, as before
@@ -91,7 +106,7 @@ PLATFORM_INLINE bool expandable_long_by(const expandable_view *view,
 {
     expandable_place p = expandable_at(view, hash);
     runs_run run = runs_find_by(&p.v, p.quotient, bmi);
-    return run.occupied && expandable_search(&p.v, &run, p.x);
+    return expandable_search(&p.v, &run, p.x);
 }
 
 PLATFORM_APART static bool
@@ -182,14 +197,10 @@ kind_contains *expandable_contains_here(const void **subject, void *view)
 static uint64_t expandable_sum(const expandable_place *p)
 {
     runs_run run = runs_find_by(&p->v, p->quotient, false);
-    uint64_t sum = 0;
-    for (uint64_t at = run.start; run.occupied && at < run.stop; ) {
-        expandable_item i = expandable_read(&p->v, at, run.stop);
-        if (i.item.remainder == 0 || expandable_begins(i.item.remainder, p->x))
-            sum = i.item.count > UINT64_MAX - sum ? UINT64_MAX
-                                                  : sum + i.item.count;
-        at = i.item.next;
-    }
+    uint64_t sum = 0, at = run.start;
+    expandable_item i;
+    while (expandable_match(&i, &p->v, &run, &at, p->x))
+        sum = i.item.count > UINT64_MAX - sum ? UINT64_MAX : sum + i.item.count;
     return sum;
 }
 
@@ -232,34 +243,42 @@ bly_status expandable_is_full(void)
 
 /* ---- Add --------------------------------------------------------------- */
 
-/* Finds the run of a key and the item of its longest fingerprint, and whether
- * any other of its fingerprints is there. */
-PLATFORM_INLINE runs_item expandable_seek(const expandable_place *p,
-                                          runs_run *run, bool *seen, bool bmi)
+/* Finds the run of a key, the item of its longest fingerprint and whether any
+ * of its fingerprints is there. False: the run is long or far away, or holds
+ * short ones, and must be read slowly. */
+PLATFORM_INLINE bool expandable_quick(const expandable_place *p, runs_run *run,
+                                      runs_item *item, bool *seen, bool bmi)
 {
     const runs_view *v = &p->v;
     uint64_t x = p->x | 1;
     runs_window read = runs_window_at(v, p->quotient, true, bmi);
     bool there = read.there & 1;
     read.length = there ? read.length : 0;
-    bool slow = there ? read.odd | ((read.window & runs_low(v)) == 0)
-              : read.far;
-    if (slow | (read.length > RUNS_PLAIN)) {
-        *run = runs_find_by(v, p->quotient, bmi);
-        *seen = run->occupied && expandable_search(v, run, p->x);
-        runs_run rest = { expandable_long_from(v, run), run->stop,
-                          run->occupied };
-        return runs_seek(v, &rest, x);
-    }
     uint64_t start = p->quotient / RUNS_BLOCK * RUNS_BLOCK + read.slot;
     uint64_t at = start + platform_popcount(runs_less(v, &read, x));
     uint64_t count = platform_popcount(runs_equal(v, &read, x));
     *run = (runs_run){ start, start + read.length, there };
+    *item = (runs_item){ at, at + count, x, count };
     *seen = expandable_equal(v, &read, p->x) != 0;
-    return (runs_item){ at, at + count, x, count };
+    bool slow = there ? read.odd | ((read.window & runs_low(v)) == 0)
+              : read.far;
+    return !(slow | (read.length > RUNS_PLAIN));
 }
 
-/* Adds a key whose run is long or far away, or holds its fingerprint. */
+PLATFORM_INLINE runs_item expandable_seek(const expandable_place *p,
+                                          runs_run *run, bool *seen, bool bmi)
+{
+    runs_item item;
+    if (expandable_quick(p, run, &item, seen, bmi))
+        return item;
+    *run = runs_find_by(&p->v, p->quotient, bmi);
+    *seen = expandable_search(&p->v, run, p->x);
+    runs_run rest = { expandable_long_from(&p->v, run), run->stop,
+                      run->occupied };
+    return runs_seek(&p->v, &rest, p->x | 1);
+}
+
+/* Adds a key whose run must be read slowly, or holds its fingerprint. */
 PLATFORM_APART static bly_status
 expandable_add_long(void *image, const expandable_view *view, uint64_t hash)
 {
@@ -282,25 +301,18 @@ PLATFORM_INLINE bly_status expandable_add_by(void *image,
     uint8_t *head = expandable_head(image);
     expandable_place p = expandable_on(view, hash, still);
     uint64_t all = image_u64(head, EXPANDABLE_USED), used = runs_used(&p.v);
-    runs_window read = runs_window_at(&p.v, p.quotient, true, bmi);
-    bool there = read.there & 1;
+    runs_run run;
+    runs_item item;
+    bool seen, quick = expandable_quick(&p, &run, &item, &seen, bmi);
     if (all >= image_u64(head, EXPANDABLE_DUE) || used >= p.side->limit)
         return expandable_is_full();
-    read.length = there ? read.length : 0;
-    bool slow = there ? read.odd | ((read.window & runs_low(&p.v)) == 0)
-              : read.far;
-    if (slow | (read.length > RUNS_PLAIN)
-        | (runs_equal(&p.v, &read, p.x | 1) != 0))
+    if (!quick || item.count > 0)
         return expandable_add_long(image, view, hash);
 
-    uint64_t start = p.quotient / RUNS_BLOCK * RUNS_BLOCK + read.slot;
-    uint64_t at = start + platform_popcount(runs_less(&p.v, &read, p.x | 1));
-    bool seen = expandable_equal(&p.v, &read, p.x) != 0;
-    runs_run run = { start, start + read.length, there };
     uint64_t gap = runs_gap(&p.v, run.stop, true);
     if (gap >= p.v.space)
         return expandable_is_full();
-    runs_insert_new(&p.v, p.quotient, &run, at, gap, p.x | 1);
+    runs_insert_new(&p.v, p.quotient, &run, item.at, gap, item.remainder);
     runs_set_used(&p.v, used + 1);
     image_set_u64(head, EXPANDABLE_USED, all + 1);
     return seen ? BLY_SEEN : BLY_OK;
@@ -348,7 +360,7 @@ static runs_item expandable_seek_short(const runs_view *v, const runs_run *run,
                                        uint64_t beyond)
 {
     uint64_t at = run->start;
-    while (run->occupied && at < run->stop && runs_get(v, at) == 0) {
+    while (at < run->stop && runs_get(v, at) == 0) {
         expandable_item i = expandable_read(v, at, run->stop);
         if (i.beyond == beyond)
             return i.item;
@@ -363,19 +375,12 @@ static runs_item expandable_seek_short(const runs_view *v, const runs_run *run,
 static bool expandable_set_short(const expandable_place *p, uint64_t beyond,
                                  uint64_t count)
 {
-    enum { DIGITS = 64 / EXPANDABLE_BITS_MIN + 1 };
-    uint64_t slots[EXPANDABLE_SHORT + DIGITS] = { 0, beyond };
+    uint64_t slots[EXPANDABLE_SHORT_MOST];
     const runs_view *v = &p->v;
     runs_run run = runs_find_by(v, p->quotient, false);
     runs_item old = expandable_seek_short(v, &run, beyond);
-    size_t n = 0;
-    if (count > 0) {
-        n = (size_t)expandable_short_length(count, v->r);
-        slots[1] |= (n - EXPANDABLE_SHORT) << EXPANDABLE_BEYOND;
-        for (uint64_t i = n, rest = count - 1; i-- > EXPANDABLE_SHORT;
-             rest >>= v->r)
-            slots[i] = rest & runs_low(v);
-    }
+    size_t n = count == 0 ? 0
+             : expandable_short_slots(slots, beyond, count, v->r);
     uint64_t taken = old.next - old.at, gap;
     if (n > taken
         && !runs_room(v, run.stop, n - taken, p->side->limit, &gap))
@@ -446,20 +451,17 @@ bly_status expandable_put(void *image, const expandable_view *view,
 static expandable_item expandable_longest(const expandable_place *p,
                                           runs_run *run)
 {
-    const runs_view *v = &p->v;
-    expandable_item best = { .item = { 0, 0, 0, 0 } };
-    uint64_t mark = UINT64_MAX;
-    *run = runs_find_by(v, p->quotient, false);
-    for (uint64_t at = run->start; run->occupied && at < run->stop; ) {
-        expandable_item i = expandable_read(v, at, run->stop);
-        uint64_t x = i.item.remainder, its = x & (~x + 1);
-        if (x == 0 && best.item.count == 0)
+    expandable_item best = { .item = { 0, 0, 0, 0 } }, i;
+    uint64_t least = 0, at;             /* the mark of the longest            */
+    *run = runs_find_by(&p->v, p->quotient, false);
+    at = run->start;
+    while (expandable_match(&i, &p->v, run, &at, p->x)) {
+        uint64_t x = i.item.remainder;
+        uint64_t mark = x == 0 ? UINT64_MAX : x & (~x + 1);
+        if (best.item.count == 0 || mark < least) {
             best = i;
-        if (x != 0 && its < mark && expandable_begins(x, p->x)) {
-            best = i;
-            mark = its;
+            least = mark;
         }
-        at = i.item.next;
     }
     return best;
 }
