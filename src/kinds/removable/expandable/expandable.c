@@ -15,8 +15,9 @@
  * Use it if the number of keys is unknown, or keys come and go. Without a
  * capacity it begins with 1.2 KB. If you give the number of keys that you
  * expect, it begins at that size and its fingerprints are two bits shorter,
- * up to about sixteen times that number. It counts, lists its fingerprints,
- * shrinks again (bly_resize), and filters of all sizes can be united.
+ * up to about sixteen times that number. It counts, lists its fingerprints and
+ * shrinks again (bly_resize). Filters of one plan, or of none, can be united,
+ * whatever their sizes are.
  *
  * WHEN NOT TO
  *
@@ -356,9 +357,9 @@ static bly_status expandable_resize_plan(bly_plan_t *plan, const void *image,
     expandable_layout l;
     uint64_t used = image_u64(image_payload(image), EXPANDABLE_USED);
     if (used > capacity)
-        return status_fail(BLY_EFULL, "the filter uses %llu slots, and %llu "
-                           "keys have room for no more than as many: give a "
-                           "larger capacity", (unsigned long long)used,
+        return status_fail(BLY_EFULL, "the filter uses %llu slots, more than "
+                           "%llu keys take: give a larger capacity",
+                           (unsigned long long)used,
                            (unsigned long long)capacity);
     if (!expandable_layout_for(&l, &rule, capacity))
         return status_fail(BLY_ETOOBIG, "64-bit hashes do not allow so many "
