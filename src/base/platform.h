@@ -169,6 +169,13 @@ PLATFORM_INLINE void platform_store_flag(bool *p, bool v)
 #endif
 #endif
 
+/* 1: numbers in memory are known to have their lowest byte first. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PLATFORM_LITTLE_ENDIAN 1
+#else
+#define PLATFORM_LITTLE_ENDIAN 0
+#endif
+
 #ifdef PLATFORM_RACES
 void __tsan_unaligned_read8(const void *word);
 void __tsan_unaligned_write8(void *word);

@@ -47,56 +47,77 @@ enum {
 
 #define IMAGE_ITEMS_UNKNOWN UINT64_MAX
 
-/* Spelled out byte by byte: no unaligned access and no #ifdef; gcc 12 and
- * clang 14 make one load or store of it at -O2. Inlining is forced because gcc
- * takes its length for that of eight loads, and calls it in large functions. */
+/* Numbers, lowest byte first. Where memory has this order, memcpy is one load or
+ * store everywhere. gcc makes one of the bytes as well, but not of bytes that it
+ * has put in another order first, as it does if the number is part of a larger
+ * `|`. Inlining is forced because of the length of the bytes. */
 PLATFORM_INLINE uint64_t image_u64(const void *image, uint64_t at)
 {
     const uint8_t *p = (const uint8_t *)image + at;
     PLATFORM_READS8(p);
+#if PLATFORM_LITTLE_ENDIAN
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+#else
     return (uint64_t)p[0]       | (uint64_t)p[1] << 8
          | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24
          | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40
          | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+#endif
 }
 
 PLATFORM_INLINE void image_set_u64(void *image, uint64_t at, uint64_t v)
 {
     uint8_t *p = (uint8_t *)image + at;
     PLATFORM_WRITES8(p);
+#if PLATFORM_LITTLE_ENDIAN
+    memcpy(p, &v, sizeof v);
+#else
     p[0] = (uint8_t)v;         p[1] = (uint8_t)(v >> 8);
     p[2] = (uint8_t)(v >> 16); p[3] = (uint8_t)(v >> 24);
     p[4] = (uint8_t)(v >> 32); p[5] = (uint8_t)(v >> 40);
     p[6] = (uint8_t)(v >> 48); p[7] = (uint8_t)(v >> 56);
+#endif
 }
 
-static inline uint32_t image_u32(const void *image, size_t at)
+static inline uint32_t image_u32(const void *image, uint64_t at)
 {
     const uint8_t *p = (const uint8_t *)image + at;
+#if PLATFORM_LITTLE_ENDIAN
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+#else
     return (uint32_t)p[0]       | (uint32_t)p[1] << 8
          | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+#endif
 }
 
-static inline void image_set_u32(void *image, size_t at, uint32_t v)
+static inline void image_set_u32(void *image, uint64_t at, uint32_t v)
 {
     uint8_t *p = (uint8_t *)image + at;
+#if PLATFORM_LITTLE_ENDIAN
+    memcpy(p, &v, sizeof v);
+#else
     p[0] = (uint8_t)v;         p[1] = (uint8_t)(v >> 8);
     p[2] = (uint8_t)(v >> 16); p[3] = (uint8_t)(v >> 24);
+#endif
 }
 
-static inline uint32_t image_u16(const void *image, size_t at)
+static inline uint32_t image_u16(const void *image, uint64_t at)
 {
     const uint8_t *p = (const uint8_t *)image + at;
     return (uint32_t)p[0] | (uint32_t)p[1] << 8;
 }
 
-static inline void image_set_u16(void *image, size_t at, uint64_t v)
+static inline void image_set_u16(void *image, uint64_t at, uint64_t v)
 {
     uint8_t *p = (uint8_t *)image + at;
     p[0] = (uint8_t)v;         p[1] = (uint8_t)(v >> 8);
 }
 
-static inline double image_f64(const void *image, size_t at)
+static inline double image_f64(const void *image, uint64_t at)
 {
     uint64_t bits = image_u64(image, at);
     double v;
@@ -104,7 +125,7 @@ static inline double image_f64(const void *image, size_t at)
     return v;
 }
 
-static inline void image_set_f64(void *image, size_t at, double v)
+static inline void image_set_f64(void *image, uint64_t at, double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
