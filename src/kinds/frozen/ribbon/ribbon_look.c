@@ -358,18 +358,6 @@ PLATFORM_INLINE ribbon_band ribbon_band_at(const ribbon_layer *layer,
     return band;
 }
 
-/* Returns the bits of keys j … j+3 for each column from `first` on that count:
- * not those of narrow bands in the last column. */
-PLATFORM_INLINE uint64_t ribbon_counts(const ribbon_layer *layer,
-                                       const ribbon_eight *e, size_t j,
-                                       uint32_t first, ribbon_width width)
-{
-    uint64_t narrow = ~e->wide >> j & 15;
-    if ((width & RIBBON_MIXED) == 0 || layer->bits - first >= 16)
-        return UINT64_MAX;
-    return ~(narrow << 4 * (layer->bits - first));
-}
-
 /* Keys i, i+1, … i+7, or as many as there are. */
 PLATFORM_INLINE size_t ribbon_some(const ribbon_pass *p, size_t i)
 {
@@ -612,6 +600,18 @@ PLATFORM_INLINE uint32_t ribbon_any_column(uint32_t bits)
     bits |= bits >> 8;
     bits |= bits >> 4;
     return bits & 15;
+}
+
+/* Returns the bits of keys j … j+3 for each column from `first` on that count:
+ * not those of narrow bands in the last column. */
+PLATFORM_INLINE uint64_t ribbon_counts(const ribbon_layer *layer,
+                                       const ribbon_eight *e, size_t j,
+                                       uint32_t first, ribbon_width width)
+{
+    uint64_t narrow = ~e->wide >> j & 15;
+    if ((width & RIBBON_MIXED) == 0 || layer->bits - first >= 16)
+        return UINT64_MAX;
+    return ~(narrow << 4 * (layer->bits - first));
 }
 
 /* Returns the bits of four keys that are not there, from column `first` on: a
