@@ -98,7 +98,9 @@ static void expandable_write_short(expandable_writer *w, uint64_t beyond,
         runs_set(&w->v, at + i, slots[i]);
 }
 
-/* Copies n slots of remainders of the same width into slots that are zero. */
+/* Copies n slots of remainders of the same width into slots that are zero. Words
+ * are counted from the row's first, so that a word that was written last is read
+ * again at the same address: the processor hands it on only then. */
 PLATFORM_INLINE void expandable_copy(const runs_view *to, uint64_t at,
                                      const runs_view *from, uint64_t slot,
                                      uint64_t n)
@@ -115,39 +117,32 @@ PLATFORM_INLINE void expandable_copy(const runs_view *to, uint64_t at,
         uint64_t window = image_u64(runs_block(from, slot / RUNS_BLOCK),
                                     RUNS_REMAINDERS + (bit >> 3)) >> (bit & 7)
                         & runs_below(some * from->r);
-        uint8_t *row = runs_block(to, at / RUNS_BLOCK);
-        uint64_t byte = RUNS_REMAINDERS + (into >> 3);
-        image_set_u64(row, byte, image_u64(row, byte)
-                                 | window << (into & 7));
+        uint8_t *row = runs_block(to, at / RUNS_BLOCK) + RUNS_REMAINDERS;
+        uint64_t word = into / 64, last = (into + some * to->r - 1) / 64;
+        uint64_t low = image_u64(row, 8 * word) | window << into % 64;
+        uint64_t high = window >> 1 >> (~into % 64);
+        image_set_u64(row, 8 * word, low);
+        image_set_u64(row, 8 * last, last > word ? high : low);
     }
 }
 
 /* ---- Moving a segment -------------------------------------------------- */
 
-/* Writes the runs of a segment into a larger one with as many quotients. Runs
- * that stay next to one another are copied together. */
+/* Writes the runs of a segment into a larger one with as many quotients. */
 static bool expandable_spread(const expandable_side *from, uint8_t *copy,
                               const expandable_side *to, uint8_t *blocks)
 {
     expandable_walk walk = expandable_walk_of(from, copy);
     expandable_writer w = expandable_writer_of(to, blocks);
-    uint64_t source = 0, target = 0, some = 0;  /* slots to be copied         */
-    while (w.sound && expandable_walk_next(&walk)) {
+    while (expandable_walk_next(&walk)) {
         uint64_t start = walk.run.start, n = walk.run.stop - start;
         expandable_write_to(&w, walk.quotient);
         uint64_t at = expandable_write_slots(&w, n);
         if (!w.sound)
             break;
-        if (start != source + some || at != target + some) {
-            expandable_copy(&w.v, target, &walk.v, source, some);
-            source = start;
-            target = at;
-            some = 0;
-        }
-        some += n;
+        expandable_copy(&w.v, at, &walk.v, start, n);
         expandable_write_run(&w, walk.quotient);
     }
-    expandable_copy(&w.v, target, &walk.v, source, some);
     return expandable_write_end(&w) && walk.sound;
 }
 
