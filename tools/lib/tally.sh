@@ -34,7 +34,7 @@ tally_notes() {
 }
 
 # tally_run NAME COMMAND...: counts a command as one test. The output is printed
-# only if the command fails, except for its notes.
+# only if the command fails, which is returned, except for its notes.
 tally_run() {
     tally_name=$1
     shift
@@ -45,6 +45,7 @@ tally_run() {
     else
         printf '%s\n' "$tally_output"
         tally_fail "$tally_name"
+        return 1
     fi
 }
 
