@@ -1,10 +1,13 @@
 # module.mk - one module of WebAssembly, of the library and wasm.c: tools/make/wasm.
 #
 #   make -f bindings/wasm/module.mk OUT=FILE OBJECTS=FOLDER HEADERS=FOLDER \
-#        KINDS='PATTERN...' FAST='PATTERN...' SMALL='FLAG...' SHRINK='FLAG...'
+#        KINDS='PATTERN...' FAST='PATTERN...' TIGHT='PATTERN...' SMALL='FLAG...' \
+#        SHRINK='FLAG...'
 #
 # KINDS: the folders of src/kinds/ that are taken, as sets/%. FAST: the sources that
-# are compiled for speed; all others are by SMALL. SHRINK: what wasm-opt is told.
+# are compiled for speed; all others are by SMALL. TIGHT: those of the others in
+# which the compiler may call functions that are inlined elsewhere. SHRINK: what
+# wasm-opt is told.
 flags := --target=wasm32-wasi -msimd128 -std=c11 -Wall -Wextra -Wpedantic \
     -Wconversion -Wshadow -Werror -DNDEBUG -ffp-contract=off -ffunction-sections \
     -fdata-sections -D_GNU_SOURCE -DBLY_STATIC -DBLY_WITHOUT_SYSTEM -Iinclude \
@@ -28,6 +31,7 @@ $(OUT): $(objects)
 
 $(OBJECTS)/%.o: %.c bindings/wasm/module.mk
 	@mkdir -p $(@D)
-	clang $(flags) $(if $(filter $(FAST),$<),-O2,$(SMALL)) -MMD -MP -c $< -o $@
+	clang $(flags) $(if $(filter $(FAST),$<),-O2,$(SMALL)) \
+	    $(if $(filter $(TIGHT),$<),-DBLY_INLINE_FREELY) -MMD -MP -c $< -o $@
 
 -include $(objects:.o=.d)
