@@ -47,8 +47,8 @@ enum {
 
 #define IMAGE_ITEMS_UNKNOWN UINT64_MAX
 
-/* Numbers, lowest byte first. Where memory has this order, memcpy is one load or
- * store everywhere. gcc makes one of the bytes as well, but not of bytes that it
+/* Numbers, lowest byte first. Where memory has this order, memcpy is always one
+ * load or store. gcc makes one of the bytes as well, but not of bytes that it
  * has put in another order first, as it does if the number is part of a larger
  * `|`. Inlining is forced because of the length of the bytes. */
 PLATFORM_INLINE uint64_t image_u64(const void *image, uint64_t at)

@@ -98,9 +98,9 @@ static void expandable_write_short(expandable_writer *w, uint64_t beyond,
         runs_set(&w->v, at + i, slots[i]);
 }
 
-/* Copies n slots of remainders of the same width into slots that are zero. Words
- * are counted from the row's first, so that a word that was written last is read
- * again at the same address: the processor hands it on only then. */
+/* Copies n slots of remainders of the same width into slots that are zero.
+ * Words are counted from the row's first, so that a word that was written last
+ * is read again at the same address: the processor hands it on only then. */
 PLATFORM_INLINE void expandable_copy(const runs_view *to, uint64_t at,
                                      const runs_view *from, uint64_t slot,
                                      uint64_t n)
