@@ -512,7 +512,7 @@ static void ribbon_scatter(void *context, unsigned part, unsigned parts)
 }
 
 /* Turns counts into places: shard after shard, part after part within each. */
-static void ribbon_places(const ribbon_work *w, unsigned parts)
+static void ribbon_count_up(const ribbon_work *w, unsigned parts)
 {
     size_t shards = (size_t)ribbon_shards(w->buckets);
     uint64_t sum = 0;
@@ -546,7 +546,7 @@ static size_t ribbon_layer_build(ribbon_work *w, uint64_t *left,
     threads_run(ribbon_count, w, parts);
     if (task_cancelled())
         return 0;
-    ribbon_places(w, parts);
+    ribbon_count_up(w, parts);
     threads_run(ribbon_scatter, w, parts);
     if (task_cancelled())
         return 0;
