@@ -324,21 +324,58 @@ static void test_longer_images_grow(void **state)
     free(copy);
 }
 
-/* More slots in use than there are would make a filter grow without end. */
-static void test_forged_numbers_of_slots_are_refused(void **state)
+/* Checks that an empty filter is refused with another number at an offset. */
+static void expandable_refuses(uint64_t offset, uint64_t number)
 {
-    (void)state;
     bly_filter *filter = expandable_new(0, 0.01);
     size_t bytes;
     const uint8_t *image = bly_image(filter, &bytes);
     uint8_t *forged = malloc(bytes);
     assert_non_null(forged);
     memcpy(forged, image, bytes);
-    image_set_u64(forged, IMAGE_HEADER + 8, UINT64_MAX / 2);
+    image_set_u64(forged, offset, number);
     image_seal(forged);
     assert_status(bly_check(forged, bytes, NULL), BLY_ECORRUPT);
     free(forged);
     bly_free(filter);
+}
+
+/* More slots in use than there are would make a filter grow without end, and a
+ * union is planned for the capacity. */
+static void test_forged_numbers_are_refused(void **state)
+{
+    (void)state;
+    expandable_refuses(IMAGE_HEADER + 8, UINT64_MAX / 2);
+    expandable_refuses(IMAGE_CAPACITY, UINT64_MAX / 2);
+    expandable_refuses(IMAGE_CAPACITY, 481);
+}
+
+/* A fingerprint of one bit would be at half of all places of a filter. */
+static void test_forged_short_fingerprints_are_refused(void **state)
+{
+    (void)state;
+    enum { BLOCK = IMAGE_HEADER + 64, SLOTS = BLOCK + 17, END = 8 };
+    bly_filter *filter = expandable_new(50, 0.01), *forged = NULL;
+    bly_filter *other = expandable_new(50, 0.01);
+    size_t bytes;
+    const uint8_t *image = bly_image(filter, &bytes);
+    uint8_t *bad = malloc(bytes);
+    assert_non_null(bad);
+    memcpy(bad, image, bytes);
+    image_set_u64(bad, IMAGE_HEADER + 8, 2);    /* slots in use             */
+    image_set_u64(bad, bytes - END, 2);
+    image_set_u64(bad, BLOCK, 1);               /* a run of them            */
+    image_set_u64(bad, BLOCK + 8, 2);
+    image_set_u16(bad, SLOTS, 5 << 10);         /* 0, and five bits shorter */
+    image_seal(bad);
+    assert_said(bly_unpack(&forged, bad, bytes, NULL), BLY_OK);
+    assert_true(bly_contains_hash(forged, 1));
+    assert_status(bly_unite(other, forged), BLY_ECORRUPT);
+    assert_status(bly_resize(forged, 1000000), BLY_ECORRUPT);
+    bly_free(forged);
+    bly_free(other);
+    bly_free(filter);
+    free(bad);
 }
 
 static void test_hostile_segments_are_survived(void **state)
@@ -361,7 +398,8 @@ int main(void)
         cmocka_unit_test(test_layouts_are_checked),
         cmocka_unit_test(test_hostile_segments_are_survived),
         cmocka_unit_test(test_longer_images_grow),
-        cmocka_unit_test(test_forged_numbers_of_slots_are_refused),
+        cmocka_unit_test(test_forged_numbers_are_refused),
+        cmocka_unit_test(test_forged_short_fingerprints_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

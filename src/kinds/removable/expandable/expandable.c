@@ -89,7 +89,8 @@
  *      if and only if (1) the geometry is in these ranges, (2) the layouts
  *      follow from it and from each other, (3) fewer segments are left than the
  *      old layout has, (4) the payload is long enough for all segments, (5) not
- *      more slots are in use than these have.
+ *      more slots are in use than these have, (6) the header's capacity is at
+ *      most the slots at which the layout, or the old one, begins to grow.
  *
  *      A fingerprint of A + k bits, k >= 1, is a remainder of its last k bits,
  *      a 1 and r - 1 - k zeros. One of A - t bits is at each of the 2^t
@@ -269,6 +270,9 @@ static bly_status expandable_check(const void *image)
              && expandable_pack(&next) == packed;
     if (sound && left == 0)
         sound = was == 0;
+    if (sound)
+        sound = image_u64(image, IMAGE_CAPACITY)
+                <= expandable_due(left > 0 ? &old : &now);
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 
@@ -373,6 +377,7 @@ static bly_status expandable_resize_plan(bly_plan_t *plan, const void *image,
 typedef struct {
     void *into;
     expandable_view view;
+    uint32_t least;                     /* bits of the shortest one           */
     bly_status status;
 } expandable_putter;
 
@@ -388,6 +393,8 @@ static bool expandable_put_run(void *context, const expandable_walk *walk,
         if (i.item.remainder == 0 && i.beyond < after)
             p->status = status_plain(BLY_ECORRUPT);
         after = i.item.remainder == 0 ? i.beyond + 1 : after;
+        if (listed && bits < p->least)
+            p->status = status_plain(BLY_ECORRUPT);
         if (listed && p->status == BLY_OK)
             p->status = expandable_put(p->into, &p->view, least, bits,
                                        i.item.count);
@@ -397,9 +404,13 @@ static bool expandable_put_run(void *context, const expandable_walk *walk,
     return true;
 }
 
+/* A shorter fingerprint than those of the first address would be at so many
+ * places that a small forged filter takes hours. */
 static bly_status expandable_put_all(void *into, const void *image)
 {
-    expandable_putter p = { into, expandable_look(into), BLY_OK };
+    expandable_rule rule = expandable_rule_of(into);
+    expandable_putter p = { .into = into, .view = expandable_look(into) };
+    p.least = rule.first + expandable_bits(&rule, rule.first);
     bool sound = expandable_each_run(image, expandable_put_run, &p);
     return sound ? p.status : status_plain(BLY_ECORRUPT);
 }
