@@ -91,6 +91,25 @@ static void test_the_rate_holds_at_every_size(void **state)
     expandable_grows(70, 0.1, 20);
 }
 
+/* A key that is added again after the filter has grown is counted again. So the
+ * number of different keys is given as an upper bound from then on. */
+static void test_repeated_keys_are_at_most(void **state)
+{
+    (void)state;
+    bly_filter *filter = expandable_new(0, 0.01);
+    bly_info_t info;
+    expandable_fill(filter, 0, 400);
+    expandable_fill(filter, 0, 400);
+    assert_status(bly_info(&info, filter), BLY_OK);
+    assert_true(fabs(info.distinct - 400) <= 5 * info.distinct_sd + 1);
+    assert_true(isfinite(info.distinct_sd));
+    expandable_fill(filter, 400, 3000);
+    expandable_fill(filter, 0, 400);
+    assert_status(bly_info(&info, filter), BLY_OK);
+    assert_true(info.distinct > 3200 && isinf(info.distinct_sd));
+    bly_free(filter);
+}
+
 /* Single adds grow the filter just as batches do. */
 static void test_single_adds_are_a_batch(void **state)
 {
@@ -390,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_rate_holds_at_every_size),
+        cmocka_unit_test(test_repeated_keys_are_at_most),
         cmocka_unit_test(test_single_adds_are_a_batch),
         cmocka_unit_test(test_no_history_loses_a_key),
         cmocka_unit_test(test_shrinks_and_grows),

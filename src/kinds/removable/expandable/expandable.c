@@ -495,7 +495,8 @@ static bool expandable_stat_run(void *context, const expandable_walk *walk,
 }
 
 /* Reports statistics. The number of keys is the one from which the number of
- * fingerprints of each length is expected. */
+ * fingerprints of each length is expected. A key that was added at several
+ * sizes has a fingerprint of each length: then the number is an upper bound. */
 static void expandable_stat(bly_info_t *out, const void *image)
 {
     const uint8_t *head = image_payload(image);
@@ -503,6 +504,7 @@ static void expandable_stat(bly_info_t *out, const void *image)
     expandable_rule rule = expandable_rule_of(image);
     expandable_stats s = { .cover = 0 };
     double keys = 0, variance = 0;
+    uint32_t lengths = 0;
     expandable_layout_for(&first, &rule, image_u64(image, IMAGE_CAPACITY));
     expandable_each_run(image, expandable_stat_run, &s);
     for (uint32_t bits = 0; bits <= 64; bits++) {
@@ -513,11 +515,12 @@ static void expandable_stat(bly_info_t *out, const void *image)
         sd = math_probes_sd(range, load);
         keys += range * load;
         variance += sd * sd;
+        lengths++;
     }
     if (expandable_pack(&now) != expandable_pack(&first))
         out->capacity = expandable_due(&now);
     out->distinct = keys;
-    out->distinct_sd = sqrt(variance);
+    out->distinct_sd = lengths > 1 ? INFINITY : sqrt(variance);
     out->fill = fmin((double)image_u64(head, EXPANDABLE_USED)
                      / (double)expandable_slots(&now), 1);
     out->rate = fmin(s.cover, 1);
