@@ -17,7 +17,8 @@
  * expect, it begins at that size and its fingerprints are two bits shorter,
  * up to about sixteen times that number. It counts, lists its fingerprints and
  * shrinks again (bly_resize). Filters of one plan, or of none, can be united,
- * whatever their sizes are.
+ * whatever their sizes are. The rate of the result is up to the sum of theirs,
+ * which may be above the requested one.
  *
  * WHEN NOT TO
  *
