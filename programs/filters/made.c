@@ -6,6 +6,8 @@
 #include "frame/json.h"
 #include "frame/options.h"
 
+#include <math.h>
+
 int made_check(const cli_command *command, const char *output, bool json)
 {
     if (json && output != NULL && output[0] == '-' && output[1] == '\0')
@@ -49,19 +51,22 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
                  bool json, const char *advice)
 {
     bly_info_t stat;
+    bool most;
 
     if (bly_info(&stat, filter) < 0) {
         filter_error();
         return;
     }
+    most = isinf(stat.distinct_sd);
     if (filter_kind_of_family(stat.kind, "foreign"))
         stat.bytes -= BLY_HEADER_BYTES;     /* not part of its file */
     if (json)
         made_json(&stat, output);
     if (verbose)
-        report_note("%s: about %s keys, planned for %s: %s, %s, rate %s",
-                    filter_place(output),
-                    report_spread(stat.distinct, stat.distinct_sd).text,
+        report_note("%s: %s %s keys, planned for %s: %s, %s, rate %s",
+                    filter_place(output), most ? "at most" : "about",
+                    report_spread(stat.distinct, most ? 0 : stat.distinct_sd)
+                    .text,
                     report_count(stat.capacity).text, stat.kind,
                     report_bytes(stat.bytes).text,
                     report_percent(stat.rate).text);
