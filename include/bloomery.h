@@ -409,8 +409,8 @@ typedef struct {
     uint64_t    capacity;       /* keys it should hold; must be given, except
                                    to bly_build (the number of its keys),
                                    with an option that fixes the size (m=),
-                                   and for kind expandable, which then has no
-                                   estimate of how far it will grow          */
+                                   and for the kinds expandable and scalable,
+                                   which begin small without an estimate     */
     double      rate;           /* false-positive rate at that many keys,
                                    0 < rate < 1; 0: 0.01                     */
     uint64_t    seed;           /* of the hash function                      */
@@ -525,6 +525,15 @@ typedef struct {
  * Thread-safe. */
 BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
                             const bly_spec *spec) BLY_GIVEN(1, 2);
+
+/* Computes what this filter has become when it has grown, by adds, until it
+ * holds `keys` different keys; `fill` is that of a full one. If it need not
+ * grow for them, this is bly_plan. BLY_EUNSUPPORTED (a kind that does not grow
+ * by itself, or another system's format), BLY_EFULL (it cannot grow so far),
+ * and the errors of bly_plan. Thread-safe. */
+BLY_API bly_status bly_plan_grown(bly_plan_t *out, const char *kind,
+                                  const bly_spec *spec, uint64_t keys)
+                                  BLY_GIVEN(1, 2);
 
 /* ==== Keys ============================================================== */
 

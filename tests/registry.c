@@ -162,7 +162,7 @@ static void test_given_options(void **state)
     assert_int_equal(spec.option[2], 4);
 }
 
-/* The core has ten kinds, the default among them, and for each ability that
+/* The core has eleven kinds, the default among them, and for each ability that
  * people choose a kind by and that several kinds have, a kind with it. */
 static void test_tiers(void **state)
 {
@@ -177,7 +177,7 @@ static void test_tiers(void **state)
             assert_true(strcmp((*k)->tier, "more") == 0
                         || strcmp((*k)->tier, "experimental") == 0);
         }
-    assert_int_equal(n, 10);
+    assert_int_equal(n, 11);
     assert_string_equal(bly_kind_find(BLY_DEFAULT_KIND)->tier, "core");
     assert_string_equal(bly_kind_find("floom")->tier, "experimental");
     assert_string_equal(bly_kind_find("guava")->tier, "more");

@@ -22,6 +22,18 @@ static void plan(bly_plan_t *out)
     *out = plan;
 }
 
+static void grown(void)
+{
+    /* example */
+    bly_plan_t plan;                    /* begins small, for a million later */
+    if (bly_plan_grown(&plan, "expandable", NULL, 1000000) < 0)
+        errx(1, "%s", bly_why());
+    printf("%.1f bits per key by then\n", plan.bits_per_key);
+    /* end */
+    if (plan.bits_per_key > 17)
+        errx(1, "%g bits per key", plan.bits_per_key);
+}
+
 static void planned(const bly_plan_t *plan)
 {
     /* example */
@@ -113,6 +125,7 @@ int main(void)
     bly_plan_t made;
     plan(&made);
     planned(&made);
+    grown();
     keys();
     hashes();
     if (bly_new(&f, "standard", &(bly_spec){ .capacity = 1000 }) < 0)

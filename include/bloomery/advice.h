@@ -79,7 +79,11 @@ typedef struct {
     bool      fixed;            /* all keys are known before the build and
                                    none are added later: allows more kinds   */
     bool      core;             /* rank only kinds of the tier "core"        */
-    bool      zero[2];
+    bool      unknown;          /* the number of keys is not known: filters
+                                   begin small and grow, which implies
+                                   BLY_CAN_GROW, and are ranked as they are
+                                   when they have `capacity` keys            */
+    bool      zero[1];
     bly_aim   aim;
     uint64_t  memory;           /* limit of the image in bytes; 0: none. Not
                                    with BLY_CAN_PAGE                         */

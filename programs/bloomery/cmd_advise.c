@@ -26,13 +26,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ADVISE_SHOWN = 5 };
+enum { ADVISE_SHOWN = 5, ADVISE_ITEMS = 1000000 };
 
 typedef struct {
     uint64_t items, memory, others, label_most, times;
     double   rate, present;
-    bool     remove, count, grow, unite, fixed, forget, label, exact, page,
-             share;
+    bool     remove, count, grow, unknown, unite, fixed, forget, label, exact,
+             page, share;
     bool     small, fast, measure, all, json;
 } advise_settings;
 
@@ -54,6 +54,10 @@ static const cli_option advise_options[] = {
       .excludes = "count" },
     ADVISE_FLAG("grow", grow,
       "More than ITEMS keys may be added later at the same rate."),
+    ADVISE_FLAG("unknown", unknown,
+      "Nobody knows how many keys there will be: filters that begin small and "
+      "grow are compared when they have ITEMS keys. Default of ITEMS: 1M.",
+                .excludes = "static forget"),
     ADVISE_FLAG("unite", unite,
       "Two filters can be united."),
     ADVISE_FLAG("static", fixed,
@@ -110,6 +114,8 @@ static const cli_example advise_examples[] = {
       "The smallest kind for fixed keys." },
     { "bloomery advise -n 1M --remove --count --all",
       "All kinds that can remove and count, and why the others cannot." },
+    { "bloomery advise --unknown --remove",
+      "Kinds that grow and remove keys, with the size that they have then." },
     { "bloomery advise -n 1M --at-least 3",
       "Kinds that report whether a key was added three times." },
     { "bloomery advise -n 100k --static --memory-limit 128K",
@@ -143,7 +149,8 @@ static bly_need advise_need(const advise_settings *s, const bly_costs *costs)
 {
     bly_need need = {
         .capacity = s->items, .rate = s->rate, .present = s->present,
-        .fixed = s->fixed, .memory = s->memory, .others = s->others,
+        .fixed = s->fixed, .unknown = s->unknown, .memory = s->memory,
+        .others = s->others,
         .label_most = s->label_most, .times = s->times, .costs = costs,
         .aim = s->small ? BLY_AIM_SMALL
              : s->fast  ? BLY_AIM_FAST : BLY_AIM_BALANCE,
@@ -167,10 +174,16 @@ static advise_line advise_command(const bly_advice *a,
                      a->kind);
     size_t at = (size_t)n;
 
-    n = snprintf(line.text + at, sizeof line.text - at,
-                 s->exact ? " -n %" PRIu64 : " -n %" PRIu64 " -p %.12g",
-                 s->items, s->rate);
-    at += (size_t)n;
+    if (!s->unknown) {
+        n = snprintf(line.text + at, sizeof line.text - at, " -n %" PRIu64,
+                     s->items);
+        at += (size_t)n;
+    }
+    if (!s->exact) {
+        n = snprintf(line.text + at, sizeof line.text - at, " -p %.12g",
+                     s->rate);
+        at += (size_t)n;
+    }
     snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE KEYS",
              s->label ? " -l COLUMN" : "",
              s->exact && s->fixed ? " --without OTHERS" : "",
@@ -638,6 +651,8 @@ static int advise_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count > 0)
         return options_wrong(self, "this command takes no operands");
+    if (s.items == 0 && s.unknown)
+        s.items = ADVISE_ITEMS;
     if (s.items == 0 && !s.measure)
         return options_wrong(self, "-n ITEMS is missing");
     if (!costs_path(path, sizeof path))

@@ -14,7 +14,7 @@ typedef struct {
     const char *kind, *hash, *key_file;
     uint64_t    items;
     double      rate;
-    bool        all, json;
+    bool        unknown, all, json;
 } plan_settings;
 
 static const cli_option plan_options[] = {
@@ -24,6 +24,10 @@ static const cli_option plan_options[] = {
     CLI_RATE_OPTION(plan_settings),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(plan_settings, kind), false,
       "The kind of filter with its options. Default: compare the core kinds." },
+    { 0, "unknown", NULL, CLI_FLAG, offsetof(plan_settings, unknown), false,
+      "The number of keys is not known when the filter is made: the plan is "
+      "that of a filter which began small and has grown to ITEMS keys. Kinds "
+      "that do not grow are planned for ITEMS, for comparison." },
     { 0, "all", NULL, CLI_FLAG, offsetof(plan_settings, all), false,
       "Without -k: compare all kinds.",
       .excludes = "kind" },
@@ -40,6 +44,9 @@ static const cli_example plan_examples[] = {
     { "bloomery plan -n 1e9 -p 1%",
       "Compare the core kinds for a billion keys." },
     { "bloomery plan -k blocked -n 10M -p 0.1%", "Show one kind in detail." },
+    { "bloomery plan -n 1e6 --unknown",
+      "The price of not knowing the number: filters that grew to a million "
+      "keys, and the others." },
     { NULL, NULL }
 };
 
@@ -90,6 +97,18 @@ static void plan_text(const bly_plan_t *p)
                   p->lines_absent);
 }
 
+/* Plans a filter for the keys of the spec, or one that began without a number
+ * and has grown to them. */
+static bly_status plan_make(bly_plan_t *plan, const char *kind,
+                            const bly_spec *spec, bool unknown)
+{
+    bly_spec begun = *spec;
+
+    begun.capacity = 0;
+    return unknown ? bly_plan_grown(plan, kind, &begun, spec->capacity)
+                   : bly_plan(plan, kind, spec);
+}
+
 static int plan_one(const plan_settings *s, const bly_spec *spec)
 {
     bly_plan_t plan;
@@ -97,7 +116,7 @@ static int plan_one(const plan_settings *s, const bly_spec *spec)
     if (filter_kind_check(s->kind) != CLI_GO
         || filter_hash_check(s->hash) != CLI_GO)
         return CLI_ERROR;
-    if (bly_plan(&plan, s->kind, spec) < 0)
+    if (plan_make(&plan, s->kind, spec, s->unknown) < 0)
         return filter_error();
     if (s->json)
         plan_json(&plan, NULL);
@@ -151,13 +170,14 @@ static size_t plan_possible(const bly_kind_info *const *kinds, size_t n,
 }
 
 static void plan_kind(const bly_kind_info *kind, const bly_spec *spec,
-                      bool json)
+                      const plan_settings *s)
 {
     bly_plan_t plan;
 
-    if (bly_plan(&plan, kind->name, spec) < 0)
-        plan_refused(kind, json);
-    else if (json)
+    if ((!s->unknown || plan_make(&plan, kind->name, spec, true) < 0)
+        && bly_plan(&plan, kind->name, spec) < 0)
+        plan_refused(kind, s->json);
+    else if (s->json)
         plan_json(&plan, kind->tier);
     else
         plan_row(kind->name, &plan);
@@ -176,7 +196,7 @@ static int plan_compare(const plan_settings *s, const bly_spec *spec)
         plan_heading();
     for (size_t i = 0; i < n; i++)
         if (s->all || s->json || kinds_core(kinds[i]))
-            plan_kind(kinds[i], spec, s->json);
+            plan_kind(kinds[i], spec, s);
     if (s->json)
         json_close_array();
     else if (!s->all)
@@ -197,7 +217,7 @@ static int plan_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count > 0)
         return options_wrong(self, "this command takes no operands");
-    if (s.items == 0 && s.kind == NULL)
+    if (s.items == 0 && (s.kind == NULL || s.unknown))
         return options_wrong(self, "-n ITEMS is missing");
     if (secret_read(s.key_file) != CLI_GO)
         return CLI_ERROR;

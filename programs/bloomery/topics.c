@@ -244,7 +244,7 @@ static const cli_passage topics_kinds[] = {
     { "add keys at any time", "Families sets and removable." },
     { "remove or count keys", "Family removable." },
     { "all keys known at once", "Family frozen: the smallest filters." },
-    { "an unknown number", "Kind scalable, which grows." },
+    { "an unknown number", "Kind expandable, which grows and removes." },
     { "an endless stream",
       "Family forgetting, such as stable, and kind aging." },
     { "a number per key", "Family labelled, such as bloomier: 'build "

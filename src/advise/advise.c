@@ -88,6 +88,8 @@ static const struct {
     { "layered", BLY_CAN_COUNT, true, 7, "it counts only to 7" },
     { "cuckoo", BLY_CAN_COUNT, true, 8, "it takes a key at most eight times" },
     { "counting", BLY_CAN_COUNT, false, UINT64_MAX, "counts to 14" },
+    { "expandable", BLY_CAN_GROW, false, 0,
+      "while it grows from nothing, adds take six times as long" },
     { "variable", BLY_CAN_COUNT, false, 15, "counts to 15" },
     { "cascade", BLY_CAN_EXACT, false, 0,
       "exact for its members and the others it is built from; the rate is that "
@@ -139,10 +141,11 @@ static const uint64_t ADVISE_TOLD = BLY_CAN_REMOVE | BLY_CAN_COUNT
 
 enum { ADVISE_KNOWN = (1 << BLY_ABILITIES) - 1, ADVISE_LABEL_MOST = 255 };
 
-/* Returns the abilities of the need; counting occurrences is one. */
+/* Returns the abilities of the need; counting and growing are some. */
 static uint64_t advise_needs(const bly_need *need)
 {
-    return need->can | (need->times > 0 ? BLY_CAN_COUNT : 0);
+    return need->can | (need->times > 0 ? BLY_CAN_COUNT : 0)
+         | (need->unknown ? BLY_CAN_GROW : 0);
 }
 
 /* Returns why a kind does not suit this need at any size, or NULL. */
@@ -159,7 +162,8 @@ static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
         return "it is built from the other keys as well: only for an exact set";
     if (advise_limit(kind, needs, need->times, true) != NULL)
         return advise_limit(kind, needs, need->times, true);
-    if (kind->resizing != NULL && (needs & BLY_CAN_GROW) != 0)
+    if (kind->growing == NULL && kind->resizing != NULL
+        && (needs & BLY_CAN_GROW) != 0)
         return "it grows only when it is resized, and then its rate grows too";
     for (size_t i = 0; i < BLY_ABILITIES; i++)
         if ((lacks & advise_abilities[i].flag) != 0)
@@ -442,13 +446,38 @@ static double advise_alike(const bly_advice *a, const bly_need *need)
     return need->rate > 0 ? need->rate : 0.01;
 }
 
+/* Sets how many times as many lines a filter reads that has grown as one that
+ * was planned for all its keys. Returns the plan with the lines of the latter.
+ */
+static bly_plan_t advise_parts(double *times, bly_plan_t plan,
+                               const bly_advice *a, const bly_need *need)
+{
+    double now[ADVISE_QUESTIONS], once[ADVISE_QUESTIONS];
+    bly_spec spec = { .capacity = need->capacity, .rate = need->rate };
+    bly_plan_t whole;
+    advise_lines(now, &plan);
+    if (need->unknown && bly_plan(&whole, a->kind, &spec) == BLY_OK) {
+        plan.lines_present = whole.lines_present;
+        plan.lines_absent = whole.lines_absent;
+    }
+    advise_lines(once, &plan);
+    for (size_t q = 0; q < ADVISE_QUESTIONS; q++)
+        times[q] = now[q] / once[q];
+    return plan;
+}
+
 static void advise_times(bly_advice *a, const bly_need *need,
                          const advise_costs *costs)
 {
-    double ns[ADVISE_QUESTIONS], s = need->present;
+    double ns[ADVISE_QUESTIONS], times[ADVISE_QUESTIONS], s = need->present;
     double rate = advise_alike(a, need);
+    bly_plan_t plan = advise_parts(times, a->plan, a, need);
 
-    advise_questions(ns, a->kind, &a->plan, rate, costs);
+    advise_questions(ns, a->kind, &plan, rate, costs);
+    for (size_t q = 0; q + 1 < ADVISE_QUESTIONS; q++)
+        ns[q] *= times[q];
+    ns[3] += ns[1] - ns[1] / times[1];  /* a key is looked up everywhere, and
+                                           added to one part                  */
     advise_questions_first(ns, a, need, rate, costs);
     a->ns_present = ns[0];
     a->ns_absent = ns[1];
@@ -503,6 +532,10 @@ static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
     bly_spec spec = { .capacity = need->capacity, .rate = need->rate };
     if (need->times > 0 && advise_planned(a->kind))
         return advise_plan_times(a, need);
+    if (need->unknown) {
+        spec.capacity = 0;
+        return bly_plan_grown(&a->plan, a->kind, &spec, need->capacity);
+    }
     if (!KIND_HAS(kind, building, separate))
         return bly_plan(&a->plan, a->kind, &spec);
     snprintf(text, sizeof text, "%s%cothers=%llu", a->kind,

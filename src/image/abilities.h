@@ -124,6 +124,11 @@ struct kind_growing {
     /* Grows, or takes the next step. The new bytes are zero, and IMAGE_BYTES
      * counts them. BLY_EFULL: it cannot; no key is lost. */
     bly_status (*grow)(void *image, void *scratch);
+
+    /* Makes the plan of a new filter that of one that has grown, until its
+     * capacity is so many keys: `plan` is what the kind's own plan made of the
+     * spec. NULL: other systems' filters, which each grow by their own rule. */
+    bly_status (*grown)(bly_plan_t *plan, const kind_spec *spec, uint64_t keys);
 };
 
 /* ---- Labels -------------------------------------------------------------- */

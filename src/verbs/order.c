@@ -210,8 +210,37 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     return status;
 }
 
+/* Can a filter of this kind be planned that has grown? */
+static bly_status order_grows(const order *o)
+{
+    const kind_growing *growing = o->kind->growing;
+    if (growing == NULL)
+        return handle_unsupported(o->kind, "grow by itself", 0);
+    if (growing->grown == NULL)
+        return status_fail(BLY_EUNSUPPORTED, "how kind %s grows is up to "
+                           "another system: plan it for all its keys",
+                           o->kind->name);
+    return BLY_OK;
+}
+
+/* Makes the plan that of a filter which has grown. */
+static bly_status order_grown(order *o, uint64_t keys)
+{
+    if (keys <= o->plan.capacity)
+        return BLY_OK;
+    bly_status status = o->kind->growing->grown(&o->plan, &o->asked, keys);
+    o->plan.capacity = keys;
+    return status;
+}
+
 bly_status order_make(order *o, const char *kind, const bly_spec *given,
                       const kind_keys *keys)
+{
+    return order_make_grown(o, kind, given, keys, 0);
+}
+
+bly_status order_make_grown(order *o, const char *kind, const bly_spec *given,
+                            const kind_keys *keys, uint64_t grown)
 {
     const bly_spec *spec = order_spec(given);
     bly_status status = order_begin(o, kind, spec);
@@ -220,8 +249,12 @@ bly_status order_make(order *o, const char *kind, const bly_spec *given,
                             o->kind->foreign != NULL);
     if (status == BLY_OK && keys != NULL)
         status = order_keys(o, keys);
+    if (status == BLY_OK && grown > spec->capacity)
+        status = order_grows(o);
     if (status == BLY_OK)
         status = o->kind->plan(&o->plan, &o->asked);
+    if (status == BLY_OK)
+        status = order_grown(o, grown);
     if (status == BLY_OK)
         order_finish(o);
     if (status == BLY_OK) {
@@ -253,8 +286,14 @@ void *order_image(const order *o, const bly_allocator *allocator)
 
 bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
 {
+    return bly_plan_grown(out, kind, spec, 0);
+}
+
+bly_status bly_plan_grown(bly_plan_t *out, const char *kind,
+                          const bly_spec *spec, uint64_t keys)
+{
     order o;
-    bly_status status = order_make(&o, kind, spec, NULL);
+    bly_status status = order_make_grown(&o, kind, spec, NULL, keys);
     if (status == BLY_OK)
         *out = o.plan;
     order_end(&o);

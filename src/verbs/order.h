@@ -28,6 +28,10 @@ const bly_spec *order_spec(const bly_spec *spec);
 bly_status order_make(order *o, const char *kind, const bly_spec *spec,
                       const kind_keys *keys);
 
+/* Makes one for a filter that has grown to so many keys. */
+bly_status order_make_grown(order *o, const char *kind, const bly_spec *spec,
+                            const kind_keys *keys, uint64_t grown);
+
 /* Returns an order for a filter of the same kind and hash, without a plan so
  * far. */
 order order_like(const bly_filter *filter);

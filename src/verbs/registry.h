@@ -66,7 +66,9 @@
  *      quotient   removes, counts, unites and can be resized without the keys
  *      fuse       the fastest for a fixed set, 10 to 20 % above the least space
  *      ribbon     the smallest for a fixed set
- *      scalable   grows when the number of keys is not known
+ *      expandable  removes, counts and unites when the number of keys is not
+ *                 known
+ *      scalable   adds quickly when the number of keys is not known
  *      cascade    no false positive within a closed universe
  *
  * Kinds that are close to one of these are in MORE. `xor` is larger than
@@ -94,7 +96,7 @@
     X(cuckoo, CORE)                                                            \
     X(quotient, CORE)                                                          \
     X(golomb, MORE)                                                            \
-    X(expandable, MORE)                                                        \
+    X(expandable, CORE)                                                        \
     X(xor, MORE)                                                               \
     X(fuse, CORE)                                                              \
     X(ribbon, CORE)                                                            \

@@ -47,6 +47,13 @@ out_has 'advise --label: the command' 0 ' -l COLUMN '
 try advise -n 1000 --forget
 out_has 'advise --forget' 0 '^ 1 (aging|stable)'
 out_has 'advise --forget: no core kind can' 0 '^No core kind can do this: '
+try advise --unknown --remove
+out_has 'advise --unknown: the command has no -n' 0 \
+    '^   bloomery build -k expandable -p 0.01 -o FILE KEYS$'
+out_has 'advise --unknown: what is special' 0 'adds take six times as long$'
+try advise -n 100M --unknown
+check 'advise --unknown: what has grown needs more than a first part' awk '
+    /^ 1 / { exit !($3 > 14) }' out
 try advise -n 1M --page
 out_has 'advise --page' 0 '^   bloomery build -k [a-z]+ .*--memory SIZE -o FILE'
 for need in remove count grow unite share; do
@@ -207,9 +214,9 @@ refused 'advise --measure: a folder in place of the file' 'Is a directory'
 
 # ---- No kind fits: what would -----------------------------------------------
 rm cache/bloomery/costs
-try advise -n 1M --count --grow
+try advise -n 1M --count --share
 refused 'advise: which wish to give up' \
-    'leave out --count \(then [a-z:=]+\), or leave out --grow \(then [a-z:=]+\)'
+    'leave out --count \(then [a-z:=]+\), or leave out --share \(then [a-z:=]+\)'
 try advise -n 1M --count --remove --forget --label
 refused 'advise: which two wishes to give up' 'leave out --forget and --label'
 try advise -n 1M --exact
@@ -229,7 +236,7 @@ try advise -n 1M --memory-limit "$least"
 out_has 'advise: the least memory is enough' 0 '^   the only kind that can$'
 try advise -n 1M --memory-limit "$((least - 1))"
 refused 'advise: a byte less is not' "raise --memory-limit to $least,"
-"$BLOOMERY" advise -n 1M --count --grow --json >out 2>err
+"$BLOOMERY" advise -n 1M --count --share --json >out 2>err
 check 'advise --json: no kind fits' [ $? = 2 ]
 check 'advise --json: no place then' awk '/"place"/ { exit 1 }' out
 
@@ -240,7 +247,7 @@ try advise -n 1M words
 refused 'advise with an operand' 'no operands'
 try advise -n 1M --present 1.5
 refused 'advise: a share of more than all' 'from 0 to 1'
-try advise -n 1M --remove --grow --all
+try advise -n 1M --remove --grow --share --all
 out_has 'advise: no kind can, with the reasons' 2 \
     '^ - cuckoo +it grows only when it is resized, and then its rate grows too'
 XDG_CACHE_HOME=$(pwd)/keys

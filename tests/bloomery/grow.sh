@@ -28,7 +28,7 @@ check 'info says for how many keys there is room' \
 
 # shellcheck disable=SC2002  # a pipe is what is tested
 cat first | try build -o x.bly
-refused 'a kind that does not grow wants to know how many' 'scalable'
+refused 'a kind that does not grow wants to know how many' 'expandable'
 for kind in egh spatial:areas=3 approximator attenuated cuckoo; do
     # shellcheck disable=SC2002  # a pipe is what is tested
     cat first | try build -k $kind -o x.bly

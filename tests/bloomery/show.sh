@@ -82,6 +82,16 @@ out_has 'plan of the core: standard' 0 '^standard +1,[0-9]{3},[0-9]{3} '
 out_has 'plan of the core: blocked' 0 '^blocked +1,[0-9]{3},[0-9]{3} '
 out_has 'plan of the core: how to see the rest' 0 '--all lists them\.$'
 check 'plan of the core: no other kind' awk '/^xor / { exit 1 }' out
+try plan -n 1e6 --unknown
+out_has 'plan --unknown: what has grown' 0 '^expandable +1,9[0-9]{2},[0-9]{3} +15\.'
+out_has 'plan --unknown: the others' 0 '^standard +1,199,248 '
+try plan -n 1e6 --unknown -k scalable
+out_has 'plan --unknown: one kind' 0 '^size .* 16\.[0-9]+ bits per key$'
+try plan -n 1e6 --unknown -k quotient
+refused 'plan --unknown: a kind that does not grow' \
+    'kind quotient cannot grow by itself'
+try plan --unknown -k scalable
+refused 'plan --unknown: without a number to compare at' 'ITEMS is missing'
 try plan -n 1e6 --all
 out_has 'plan --all: kinds outside the core' 0 '^xor +1,[0-9]{3},[0-9]{3} '
 try plan -n 1e6 --all -k xor
@@ -103,7 +113,7 @@ out_has 'kinds: standard' 0 '^standard +sets '
 out_has 'kinds: what each can do' 0 '^ +add, contains, remove, count, unite, '
 out_has 'kinds: the core, and how to see the rest' 0 \
     '^[0-9]+ more kinds are for rarer needs: --all lists them\.$'
-check 'kinds: the core alone' [ "$(grep -c '^[a-z]' out)" -eq 10 ]
+check 'kinds: the core alone' [ "$(grep -c '^[a-z]' out)" -eq 11 ]
 try kinds --all
 out_has 'kinds --all: the tier of others' 0 '^floom +sets .* \(experimental\)$'
 check 'kinds --all: no line about the rest' awk '/more kinds/ { exit 1 }' out

@@ -49,6 +49,46 @@ static void law_overfull_loses_nothing(void **state)
     bly_free(filter);
 }
 
+static uint64_t laws_grown(const bly_spec *spec, double keys)
+{
+    bly_plan_t plan;
+    assert_status(bly_plan_grown(&plan, laws_kind->name, spec, (uint64_t)keys),
+                  BLY_OK);
+    assert_true(plan.capacity >= (uint64_t)keys && plan.fill <= 1);
+    assert_true(laws_kept(plan.rate, 0.01) && plan.probes >= 1);
+    return plan.bytes;
+}
+
+/* The plan of a filter that grows has the size that the filter has later. Keys
+ * that are there by chance, and copies of short fingerprints, are not planned.
+ */
+static void law_growth_is_planned(void **state)
+{
+    (void)state;
+    bly_spec spec = { .capacity = laws_unplanned() ? 0 : 100 };
+    bly_plan_t plan;
+    bool grows = laws_kind->growing != NULL && laws_kind->foreign == NULL;
+    if (!grows) {
+        assert_status(bly_plan_grown(&plan, laws_kind->name, &spec,
+                                     UINT64_MAX), BLY_EUNSUPPORTED);
+        return;
+    }
+    assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
+    assert_true(laws_grown(&spec, 1) == plan.bytes);
+    assert_true(bly_plan_grown(&plan, laws_kind->name, &spec, UINT64_MAX) < 0);
+    bly_filter *filter = laws_make(&spec);
+    uint64_t more = test_work(1000000, 200000, 20000), in = 0;
+    for (uint64_t n = 100; n <= more; n += n / 8) {
+        for (; in < n; in++)
+            assert_true(bly_add_hash(filter, test_random(1, in)) >= 0);
+        bly_info_t info;
+        assert_status(bly_info(&info, filter), BLY_OK);
+        assert_in_range(info.bytes, laws_grown(&spec, 0.9 * (double)n),
+                        laws_grown(&spec, 1.1 * (double)n));
+    }
+    bly_free(filter);
+}
+
 /* Measures the rate. The planned rate of a kind that grows or has a window
  * holds for any number of keys. A kind that forgets without a window reaches it
  * in a long stream. */
@@ -140,6 +180,7 @@ static const struct CMUnitTest rates_laws[] = {
     cmocka_unit_test(law_empty_knows_nothing),
     cmocka_unit_test(law_no_false_negative),
     cmocka_unit_test(law_overfull_loses_nothing),
+    cmocka_unit_test(law_growth_is_planned),
     cmocka_unit_test(law_measured_rate_is_planned),
     cmocka_unit_test(law_stat_tells_the_rate),
     cmocka_unit_test(law_add_tells_new_from_seen),

@@ -55,7 +55,7 @@ static int build_uncounted(const cli_build *s, bly_spec *spec)
         return report_error("the keys from a pipe cannot be counted in "
                             "advance: give their maximum number with -n "
                             "ITEMS%s", filter_kind_of_family(s->kind, "sets")
-                            ? ", or use a kind that grows (-k scalable)"
+                            ? ", or use a kind that grows (-k expandable)"
                             : "");
     spec->capacity = build_first(s);
     return CLI_GO;

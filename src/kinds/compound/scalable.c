@@ -11,17 +11,18 @@
  * WHEN TO USE IT
  *
  * Use it if the number of keys is unknown and the keys cannot be read again.
- * Its rate never exceeds the requested one. Plan it for as many keys as you
- * expect, because every slice costs time. `of=blocked` makes the fastest
- * slices.
+ * Its rate never exceeds the requested one, and adding is fast. Plan it for as
+ * many keys as you expect, because every slice costs time. Without a number it
+ * begins with 4096. `of=blocked` makes the fastest slices.
  *
  * WHEN NOT TO
  *
  * - The number of keys is known within a factor of two, or the keys can be read
  * again: plan another kind for the larger number. It is smaller and faster.
  * - Old keys may be forgotten instead: `aging`.
- * - Filters must be united or compared: `quotient`. It can grow as well, but
- *   its rate doubles each time that its size is doubled.
+ * - Keys must be removed or counted, filters united, or memory and lookups
+ *   matter more than adds: `expandable`. It grows by a sixteenth, and a lookup
+ *   still looks in one place.
  *
  * COST
  *
@@ -137,6 +138,7 @@ enum {
     SCALABLE_ENTRY = 16,                /* bytes in the directory            */
     SCALABLE_KEYS = 8,                  /* of them, where the keys stand     */
     SCALABLE_DIRECTORY = SCALABLE_SLICES * SCALABLE_ENTRY,
+    SCALABLE_FIRST = 4096,              /* keys of slice 0, if not planned   */
     SCALABLE_CHUNK = INNER_CHUNK        /* keys asked at a time              */
 };
 
@@ -262,19 +264,30 @@ static uint64_t scalable_room(const scalable_view *v)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
+static bly_status scalable_grown_most(void)
 {
-    scalable_rule rule = {
+    return status_fail(BLY_EFULL, "the filter has grown %d times, and cannot "
+                       "grow further: build one for more keys",
+                       SCALABLE_SLICES - 1);
+}
+
+static scalable_rule scalable_rule_for(const kind_spec *spec)
+{
+    return (scalable_rule){
         .kind = scalable_kinds[spec->option[SCALABLE_OPTION_OF]],
-        .capacity = spec->capacity, .rate = spec->rate,
+        .capacity = spec->capacity > 0 ? spec->capacity : SCALABLE_FIRST,
+        .rate = spec->rate,
         .growth = spec->option[SCALABLE_OPTION_GROWTH],
         .tightening = spec->option[SCALABLE_OPTION_TIGHTENING],
     };
+}
+
+static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    scalable_rule rule = scalable_rule_for(spec);
     bly_plan_t first;
     kind_spec wanted;
     uint64_t bytes = 0;
-    if (spec->capacity == 0)
-        return kind_no_capacity();
     if (!(spec->rate >= SCALABLE_RATE_LEAST))
         return status_fail(BLY_EPARAM, "kind scalable cannot go below a rate "
                            "of 2^-64 beside the chance of equal hashes: use a "
@@ -300,6 +313,38 @@ static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
     plan->geometry[SCALABLE_TIGHTENING] = rule.tightening;
     memcpy(&plan->geometry[SCALABLE_RATE], &rule.rate, sizeof rule.rate);
     return BLY_OK;
+}
+
+/* Slices are looked through from the last to the first, and until one has the
+ * key: see scalable_has(). */
+static bly_status scalable_grown(bly_plan_t *plan, const kind_spec *spec,
+                                 uint64_t keys)
+{
+    scalable_rule rule = scalable_rule_for(spec);
+    bly_plan_t slice, whole = *plan;
+    bly_status status = BLY_OK;
+    kind_spec wanted;
+    for (size_t i = 1; status == BLY_OK && plan->capacity < keys; i++) {
+        uint64_t bytes = plan->bytes - IMAGE_HEADER;
+        if (i == SCALABLE_SLICES)
+            return scalable_grown_most();
+        status = scalable_plan_slice(&slice, &wanted, &rule, i);
+        if (status != BLY_OK)
+            break;
+        if (!inner_room(&bytes, bytes) || !sizes_add(&bytes, bytes, slice.bytes)
+            || !sizes_add(&whole.capacity, plan->capacity, slice.capacity))
+            return kind_too_big(&wanted, "2^64 bytes");
+        status = kind_plan_bytes(&whole, bytes);
+        double last = (double)slice.capacity / (double)whole.capacity;
+        whole.lines_present = last * slice.lines_present
+                            + (1 - last) * (slice.lines_absent
+                                            + plan->lines_present);
+        whole.lines_absent = plan->lines_absent + slice.lines_absent;
+        whole.fill = (1 - last) * plan->fill + last * slice.fill;
+        whole.probes = plan->probes + slice.probes;
+        *plan = whole;
+    }
+    return status;
 }
 
 /* Writes the empty slice i into zero bytes, `at` bytes into the payload. */
@@ -342,9 +387,7 @@ static bly_status scalable_grow_plan(uint64_t *bytes, const void *image)
     kind_spec spec;
     uint64_t at, end = 0;
     if (v.slices == SCALABLE_SLICES)
-        return status_fail(BLY_EFULL, "the filter has grown %d times, and "
-                           "cannot grow further: build one for more keys",
-                           SCALABLE_SLICES - 1);
+        return scalable_grown_most();
     bly_status status = scalable_plan_slice(&plan, &spec, &rule, v.slices);
     if (status == BLY_EPARAM)
         return status_fail(BLY_EFULL, "the filter is full, and its next slice "
@@ -607,6 +650,7 @@ static void scalable_stat(bly_info_t *out, const void *image)
 static const kind_growing scalable_growing = {
     .plan = scalable_grow_plan,
     .grow = scalable_grow,
+    .grown = scalable_grown,
 };
 
 const bly_kind bly_kind_scalable = {

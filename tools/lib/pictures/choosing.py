@@ -13,7 +13,8 @@ STEPS = [
      [("aging", "keeps the newest N keys"),
       ("stable", "forgets little by little")]),
     (["Is the number of", "keys unknown?"],
-     [("scalable", "grows, and keeps its rate")]),
+     [("expandable", "grows, keeps its rate"),
+      ("scalable", "grows, adds faster")]),
     (["Is the filter larger than", "the processor's cache?"],
      [("blocked", "one cache miss a lookup"),
       ("split", "the same, and Parquet's")]),
@@ -45,7 +46,7 @@ def draw(build, root):
         first = top + (high - LINE * len(kinds)) / 2 + 16
         for i, (name, why) in enumerate(kinds):
             p.text(RIGHT + 12, first + LINE * i, name, "mono bold")
-            p.text(RIGHT + 92, first + LINE * i, why, "small")
+            p.text(RIGHT + 106, first + LINE * i, why, "small")
         p.arrow([(LEFT + WIDE, middle), (RIGHT, middle)])
         p.text((LEFT + WIDE + RIGHT) / 2 - 4, middle - 7, "yes", "small mid")
         p.arrow([(LEFT + WIDE / 2, y + 54), (LEFT + WIDE / 2, y + 94)])

@@ -202,14 +202,29 @@ static bly_status expandable_plan_of(bly_plan_t *plan,
     return BLY_OK;
 }
 
-static bly_status expandable_plan(bly_plan_t *plan, const kind_spec *spec)
+static bly_status expandable_grown(bly_plan_t *plan, const kind_spec *spec,
+                                   uint64_t keys)
 {
     expandable_rule rule = { .rate = spec->rate, .known = spec->capacity > 0 };
     expandable_layout l;
-    if (!expandable_layout_for(&l, &rule, spec->capacity))
-        return kind_too_big(spec, "64 bits of a hash");
-    bly_status status = expandable_plan_of(plan, &rule, &l);
-    plan->capacity = rule.known ? spec->capacity : expandable_due(&l);
+    bool sound = expandable_layout_for(&l, &rule, spec->capacity);
+    while (sound && expandable_due(&l) < keys) {
+        expandable_layout now = l;
+        sound = expandable_next(&l, &now, &rule);
+    }
+    kind_spec all = *spec;
+    all.capacity = keys > spec->capacity ? keys : spec->capacity;
+    if (!sound)
+        return kind_too_big(&all, "64 bits of a hash");
+    plan->capacity = expandable_due(&l);
+    return expandable_plan_of(plan, &rule, &l);
+}
+
+static bly_status expandable_plan(bly_plan_t *plan, const kind_spec *spec)
+{
+    bly_status status = expandable_grown(plan, spec, 0);
+    if (spec->capacity > 0)
+        plan->capacity = spec->capacity;
     return status;
 }
 
@@ -540,6 +555,13 @@ static const kind_listing expandable_listing = {
 static const kind_resizing expandable_resizing = {
     .plan   = expandable_resize_plan,
     .resize = expandable_resize,
+};
+
+static const kind_growing expandable_growing = {
+    .plan    = expandable_grow_plan,
+    .scratch = expandable_scratch,
+    .grow    = expandable_grow,
+    .grown   = expandable_grown,
 };
 
 const bly_kind bly_kind_expandable = {

@@ -180,7 +180,7 @@ static inline expandable_layout expandable_layout_at(const void *image,
 }
 
 /* Is a hash in a segment that has grown? */
-PLATFORM_INLINE bool expandable_grown(const expandable_view *v, uint64_t hash)
+PLATFORM_INLINE bool expandable_moved(const expandable_view *v, uint64_t hash)
 {
     return hash << EXPANDABLE_SEGMENT >= v->boundary;
 }
@@ -232,7 +232,7 @@ PLATFORM_INLINE uint64_t expandable_home(const expandable_side *s, uint64_t q)
 PLATFORM_INLINE expandable_place expandable_on(const expandable_view *v,
                                                uint64_t hash, bool still)
 {
-    const expandable_side *s = &v->side[still || expandable_grown(v, hash)];
+    const expandable_side *s = &v->side[still || expandable_moved(v, hash)];
     unsigned split = s->address - s->within;
     uint64_t segment = hash << EXPANDABLE_SEGMENT >> 1 >> (63 - split);
     uint64_t q = hash >> (64 - s->within);
@@ -337,6 +337,9 @@ bly_status expandable_remove(void *image, uint64_t hash);
 void expandable_remove_many(void *image, const uint64_t *hashes, size_t n,
                             bly_status *each);
 
-extern const kind_growing expandable_growing;
+/* As in kind_growing. */
+bly_status expandable_grow_plan(uint64_t *bytes, const void *image);
+uint64_t expandable_scratch(const void *image);
+bly_status expandable_grow(void *image, void *scratch);
 
 #endif /* BLY_KINDS_REMOVABLE_EXPANDABLE_EXPANDABLE_H */

@@ -287,7 +287,7 @@ static bly_status expandable_move(void *image, const expandable_view *v,
 
 /* ---- Growing ----------------------------------------------------------- */
 
-static uint64_t expandable_scratch(const void *image)
+uint64_t expandable_scratch(const void *image)
 {
     bool begun = image_u64(image_payload(image), EXPANDABLE_LEFT) > 0;
     expandable_layout from = expandable_layout_at(
@@ -295,7 +295,7 @@ static uint64_t expandable_scratch(const void *image)
     return expandable_segment_bytes(&from);
 }
 
-static bly_status expandable_grow_plan(uint64_t *bytes, const void *image)
+bly_status expandable_grow_plan(uint64_t *bytes, const void *image)
 {
     const uint8_t *head = image_payload(image);
     expandable_layout now = expandable_layout_at(image, EXPANDABLE_NEW), next;
@@ -321,7 +321,7 @@ static bly_status expandable_grow_plan(uint64_t *bytes, const void *image)
     return BLY_OK;
 }
 
-static bly_status expandable_grow(void *image, void *scratch)
+bly_status expandable_grow(void *image, void *scratch)
 {
     uint8_t *head = image_payload_mut(image);
     uint64_t left = image_u64(head, EXPANDABLE_LEFT);
@@ -354,9 +354,3 @@ static bly_status expandable_grow(void *image, void *scratch)
     }
     return BLY_OK;
 }
-
-const kind_growing expandable_growing = {
-    .plan    = expandable_grow_plan,
-    .scratch = expandable_scratch,
-    .grow    = expandable_grow,
-};
