@@ -39,6 +39,13 @@ static void made_warn(const bly_info_t *stat, const char *advice)
                     "%s up to which it is exact: false positives are possible "
                     "(rate %s): %s", report_count(stat->capacity).text,
                     report_percent(stat->rate).text, advice);
+    else if (stat->planned_rate > 0 && stat->rate > 1.1 * stat->planned_rate
+             && stat->distinct <= (double)stat->capacity)
+        report_note("warning: the rates of united filters add up: the result's "
+                    "false-positive rate is %s, not %s: build it again from "
+                    "all keys",
+                    report_percent(stat->rate).text,
+                    report_percent(stat->planned_rate).text);
     else if (stat->planned_rate > 0 && stat->rate > 1.1 * stat->planned_rate)
         report_note("warning: the result holds more keys than the %s it was "
                     "planned for: its false-positive rate is %s, not %s: %s",

@@ -169,14 +169,13 @@ struct kind_combining {
      * tell, because the images inside may differ. NULL: the headers tell. */
     bool (*alike)(const void *a, const void *b);
 
-    /* For a kind whose filters are united at any size: plans an image with the
-     * keys of `into` and room for those of `other`, to be filled by the kind's
-     * `resize` and then by `unite`. May be NULL. */
-    bly_status (*union_plan)(bly_plan_t *plan, const void *into,
-                             const void *other);
+    /* For a kind whose filters are united at any size: returns the capacity at
+     * which `into` has room for the keys of `other` as well, to which it is
+     * resized first. May be NULL. */
+    uint64_t (*union_capacity)(const void *into, const void *other);
 
     /* Adds the keys of `other`. A kind with `count` sums the counts. BLY_EFULL:
-     * nothing changed, or, with `union_plan`, keys are missing. */
+     * nothing changed, or, with `union_capacity`, keys are missing. */
     bly_status (*unite)(void *into, const void *other);
 
     /* Unites with labels. The labels of a filter like this one are raised by
@@ -220,11 +219,13 @@ struct kind_listing {
 
 struct kind_resizing {
     /* Plans an image with the keys of this one and room for `capacity` keys.
+     * For a kind that grows in steps, 0 is a little more room than it has.
      * BLY_EPARAM, BLY_EFULL, BLY_ETOOBIG. */
     bly_status (*plan)(bly_plan_t *plan, const void *image, uint64_t capacity);
 
     /* Fills `into`, an empty image of that plan. BLY_ECORRUPT: the kind did not
-     * write this payload; otherwise it cannot fail. */
+     * write this payload. BLY_EFULL: by chance the keys do not fit, and a
+     * larger capacity should be planned. */
     bly_status (*resize)(void *into, const void *image);
 };
 

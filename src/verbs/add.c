@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "verbs/keylist.h"
+#include "verbs/order.h"
 
 /* ---- Growing ----------------------------------------------------------- */
 
@@ -28,6 +29,19 @@ static bly_status add_enlarge(bly_filter *filter, uint64_t bytes)
     return BLY_OK;
 }
 
+/* Writes the image anew at a larger size, as its next step did not fit. */
+static bly_status add_anew(bly_filter *filter)
+{
+    order o = order_like(filter);
+    void *image;
+    task *outer = task_aside();
+    bly_status status = order_resized(&o, &image, filter, 0);
+    task_back(outer);
+    if (status == BLY_OK)
+        handle_replace(filter, image, (size_t)o.plan.bytes);
+    return status;
+}
+
 /* Takes a step of growing. */
 static bly_status add_step(bly_filter *filter, uint64_t bytes)
 {
@@ -41,6 +55,8 @@ static bly_status add_step(bly_filter *filter, uint64_t bytes)
         status = growing->grow(filter->image, scratch);
     memory_release(&filter->allocator, scratch, (size_t)room);
     handle_choose(filter);
+    if (status == BLY_EFULL && filter->source == &handle_owned)
+        status = add_anew(filter);
     return status;
 }
 

@@ -245,19 +245,10 @@ static bly_status change_replace(bly_filter *filter, void *image,
 static bly_status change_resize(bly_filter *filter, order *o,
                                 uint64_t capacity)
 {
-    const bly_kind *kind = filter->kind;
-    task_phase(0.3, filter->bytes);
-    bly_status status = task_status_or(
-        kind->resizing->plan(&o->plan, filter->image, capacity));
-    if (status != BLY_OK)
-        return status;
-    order_finish(o);
-    task_phase(0.7, filter->bytes);
-    void *image = order_image(o, &filter->allocator);
-    if (image == NULL)
-        return handle_no_memory(o->plan.bytes);
-    return change_replace(filter, image, o->plan.bytes,
-                          kind->resizing->resize(image, filter->image));
+    void *image;
+    bly_status status = order_resized(o, &image, filter, capacity);
+    return status != BLY_OK ? status
+         : change_replace(filter, image, o->plan.bytes, BLY_OK);
 }
 
 bly_status bly_resize(bly_filter *filter, uint64_t capacity)

@@ -284,6 +284,35 @@ void *order_image(const order *o, const bly_allocator *allocator)
     return image;
 }
 
+bly_status order_resized(order *o, void **image, const bly_filter *filter,
+                         uint64_t capacity)
+{
+    const kind_resizing *resizing = o->kind->resizing;
+    for (int tries = 0; ; tries++) {
+        bly_status status = task_status_or(
+            resizing->plan(&o->plan, filter->image, capacity));
+        if (status != BLY_OK)
+            return status;
+        order_finish(o);
+        *image = order_image(o, &filter->allocator);
+        if (*image == NULL)
+            return handle_no_memory(o->plan.bytes);
+        status = task_status_or(resizing->resize(*image, filter->image));
+        if (status == BLY_OK)
+            return BLY_OK;
+        memory_release(&filter->allocator, *image, (size_t)o->plan.bytes);
+        if (status != BLY_EFULL || tries == ORDER_TRIES)
+            return status;
+        capacity = order_more(o);
+    }
+}
+
+uint64_t order_more(const order *o)
+{
+    uint64_t capacity = o->plan.capacity;
+    return capacity > UINT64_MAX / 17 ? UINT64_MAX : capacity / 16 * 17 + 1;
+}
+
 bly_status bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec)
 {
     return bly_plan_grown(out, kind, spec, 0);

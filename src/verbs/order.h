@@ -6,6 +6,9 @@
 #include "image/abilities.h"
 #include "verbs/handle.h"
 
+enum { ORDER_TRIES = 12 };              /* then there is room for twice as
+                                           many keys                         */
+
 /* All that bly_new needs, derived from kind and spec. */
 typedef struct {
     const bly_kind  *kind;
@@ -35,6 +38,15 @@ bly_status order_make_grown(order *o, const char *kind, const bly_spec *spec,
 /* Returns an order for a filter of the same kind and hash, without a plan so
  * far. */
 order order_like(const bly_filter *filter);
+
+/* Makes an image of another size with the filter's keys, from its allocator; a
+ * capacity of 0 is a little more than it has. If keys do not fit by chance, it
+ * gets a sixteenth more room, and again. Errors of bly_resize. */
+bly_status order_resized(order *o, void **image, const bly_filter *filter,
+                         uint64_t capacity);
+
+/* Returns a sixteenth more keys than a plan has room for. */
+uint64_t order_more(const order *o);
 
 /* Does so without the plan, which is left to the caller. */
 bly_status order_begin(order *o, const char *kind, const bly_spec *spec);

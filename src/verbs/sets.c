@@ -77,7 +77,7 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
     if (status != BLY_OK)
         return status;
     bool sizes = a->kind->foreign == NULL       /* data may be attached      */
-              && !KIND_HAS(a->kind, combining, union_plan);
+              && !KIND_HAS(a->kind, combining, union_capacity);
     if ((sizes && a->bytes != b->bytes)
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
                   8 * IMAGE_GEOMETRY_FIELDS) != 0
@@ -164,31 +164,35 @@ static bly_status sets_open(sets_change *c, bly_filter *into)
     return task_status();
 }
 
-/* Does the same for a kind whose filters have to be enlarged to be united. */
-static bly_status sets_open_larger(sets_change *c, bly_filter *into,
-                                   const bly_filter *other)
+/* Does the same for a kind whose filters have to be enlarged to be united, and
+ * unites them. As in order_resized(), they may need more room by chance. */
+static bly_status sets_unite_larger(sets_change *c, bly_filter *into,
+                                    const bly_filter *other)
 {
-    const bly_kind *kind = into->kind;
+    const kind_combining *combining = into->kind->combining;
+    uint64_t capacity = combining->union_capacity(into->image, other->image);
     order o = order_like(into);
     c->into = into;
     c->image = into->image;
     task_begin(&c->task, &into->progress, into->bytes + other->bytes);
-    bly_status status = kind->combining->union_plan(&o.plan, into->image,
-                                                    other->image);
-    order_finish(&o);
-    if (status == BLY_OK && into->source != &handle_owned
-        && o.plan.bytes != into->bytes)
-        status = status_fail(BLY_EFULL, "a filter that is mapped from its "
-                             "file cannot change its size: open it without "
-                             "BLY_MAP, unite and save it");
-    if (status != BLY_OK)
-        return status;
-    void *image = order_image(&o, &into->allocator);
-    if (image == NULL)
-        return handle_no_memory(o.plan.bytes);
-    c->image = image;
-    c->bytes = o.plan.bytes;
-    return kind->resizing->resize(image, into->image);
+    for (int tries = 0; ; tries++) {
+        void *image;
+        bly_status status = order_resized(&o, &image, into, capacity);
+        if (status != BLY_OK)
+            return status;
+        c->image = image;
+        c->bytes = o.plan.bytes;
+        if (into->source != &handle_owned && c->bytes != into->bytes)
+            return status_fail(BLY_EFULL, "a filter that is mapped from its "
+                               "file cannot change its size: open it without "
+                               "BLY_MAP, unite and save it");
+        status = combining->unite(image, other->image);
+        if (status != BLY_EFULL || tries == ORDER_TRIES)
+            return status;
+        c->image = into->image;
+        memory_release(&into->allocator, image, (size_t)c->bytes);
+        capacity = order_more(&o);
+    }
 }
 
 /* Writes the payload of an image of the same size over that of a mapped one,
@@ -229,10 +233,13 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
     bly_status status = sets_begin(into, other, BLY_CAN_UNITE, "united");
     if (status != BLY_OK)
         return status;
-    status = KIND_HAS(into->kind, combining, union_plan)
-           ? sets_open_larger(&c, into, other) : sets_open(&c, into);
-    if (status == BLY_OK)
-        status = into->kind->combining->unite(c.image, other->image);
+    if (KIND_HAS(into->kind, combining, union_capacity)) {
+        status = sets_unite_larger(&c, into, other);
+    } else {
+        status = sets_open(&c, into);
+        if (status == BLY_OK)
+            status = into->kind->combining->unite(c.image, other->image);
+    }
     status = sets_close(&c, status);
     if (status == BLY_OK)
         sets_united(into, other, sets_items(into, other));

@@ -110,6 +110,55 @@ static void test_repeated_keys_are_at_most(void **state)
     bly_free(filter);
 }
 
+/* Keys that are added again and again take many slots in a few places. A
+ * segment that has no room for them must not keep the filter from growing. */
+static void test_clumps_grow(void **state)
+{
+    (void)state;
+    enum { TIMES = 20, ADDS = 140000, KEYS = ADDS / TIMES + 10 };
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        bly_filter *filter = expandable_new(0, 0.01);
+        uint64_t *added = calloc(KEYS, sizeof *added);
+        assert_non_null(added);
+        for (uint64_t i = 0; i < ADDS; i++) {
+            uint64_t key = test_random(seed, i) % (i / TIMES + 10);
+            assert_true(bly_add_hash(filter, test_random(100 + seed, key))
+                        >= 0);
+            added[key]++;
+        }
+        for (uint64_t key = 0; key < KEYS; key++)
+            assert_true(bly_count_hash(filter, test_random(100 + seed, key))
+                        >= added[key]);
+        size_t bytes;
+        const uint8_t *image = bly_image(filter, &bytes);
+        assert_status(bly_check(image, bytes, NULL), BLY_OK);
+        free(added);
+        bly_free(filter);
+    }
+}
+
+/* A union of filters with just as many keys as the next size is due for has
+ * segments that are fuller than others. */
+static void test_unions_find_room(void **state)
+{
+    (void)state;
+    enum { SLOTS = 15 << 15, PAIRS = 6 };
+    for (uint64_t i = 0; i < PAIRS; i++) {
+        bly_filter *a = expandable_new(SLOTS / 2, 0.01);
+        bly_filter *b = expandable_new(SLOTS / 2, 0.01);
+        for (uint64_t j = 0; j < SLOTS; j++)
+            assert_true(bly_add_hash(j % 2 == 0 ? a : b, test_random(i, j))
+                        >= 0);
+        assert_status(bly_unite(a, b), BLY_OK);
+        for (uint64_t j = 0; j < SLOTS; j++)
+            assert_true(bly_contains_hash(a, test_random(i, j)));
+        assert_status(bly_resize(a, SLOTS), BLY_OK);
+        assert_true(bly_contains_hash(a, test_random(i, 0)));
+        bly_free(a);
+        bly_free(b);
+    }
+}
+
 /* Single adds grow the filter just as batches do. */
 static void test_single_adds_are_a_batch(void **state)
 {
@@ -410,6 +459,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_rate_holds_at_every_size),
         cmocka_unit_test(test_repeated_keys_are_at_most),
+        cmocka_unit_test(test_clumps_grow),
+        cmocka_unit_test(test_unions_find_room),
         cmocka_unit_test(test_single_adds_are_a_batch),
         cmocka_unit_test(test_no_history_loses_a_key),
         cmocka_unit_test(test_shrinks_and_grows),

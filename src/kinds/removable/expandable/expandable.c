@@ -44,7 +44,8 @@
  * that grows from nothing moves 17 fingerprints per key, which makes its adds
  * six to seven times as slow. It moves one segment, up to 16,000 fingerprints,
  * at a time, which takes about 0.1 ms. Memory of 2 MiB and more is extended in
- * place; other memory is copied each time that the filter begins to grow.
+ * place; other memory is copied each time that the filter begins to grow. If
+ * keys are added many times, an add may write the whole filter anew.
  *
  * THE PICTURE (four segments, while the last two have got more slots)
  *
@@ -149,8 +150,11 @@
  * still to be moved; the one that moves is read from a copy. A step moves one
  * segment. The next is due when a 64th as many keys have come, so a filter in
  * which n keys are due grows while n/64 more come. If a segment is full before
- * that, steps follow at once. If the filter is half empty nevertheless, because
- * hashes crowd in few segments, it refuses to grow.
+ * that, steps follow at once. Keys that were added many times take several
+ * slots each, and may crowd in a segment until its place in the next layout is
+ * too small. Then the whole filter is written anew, a sixteenth larger, or more
+ * where that is too small as well. If the filter is half empty nevertheless,
+ * because hashes crowd in few segments, it refuses to grow.
  *
  * PAPERS
  *
@@ -376,6 +380,10 @@ static bly_status expandable_resize_plan(bly_plan_t *plan, const void *image,
     expandable_rule rule = expandable_rule_of(image);
     expandable_layout l;
     uint64_t used = image_u64(image_payload(image), EXPANDABLE_USED);
+    if (capacity == 0) {
+        l = expandable_layout_at(image, EXPANDABLE_NEW);
+        capacity = expandable_due(&l) / 16 * 17;
+    }
     if (used > capacity)
         return status_fail(BLY_EFULL, "the filter uses %llu slots, more than "
                            "%llu keys take: give a larger capacity",
@@ -426,6 +434,8 @@ static bly_status expandable_put_all(void *into, const void *image)
 {
     expandable_rule rule = expandable_rule_of(into);
     expandable_putter p = { .into = into, .view = expandable_look(into) };
+    p.view.side[0].limit = p.view.side[1].limit
+        = expandable_limit(p.view.side[1].slots, true);
     p.least = rule.first + expandable_bits(&rule, rule.first);
     bool sound = expandable_each_run(image, expandable_put_run, &p);
     return sound ? p.status : status_plain(BLY_ECORRUPT);
@@ -437,17 +447,13 @@ static bly_status expandable_resize(void *into, const void *image)
     return expandable_put_all(into, image);
 }
 
-/* The plan of a filter that has room for both. */
-static bly_status expandable_union_plan(bly_plan_t *plan, const void *into,
-                                        const void *other)
+static uint64_t expandable_union_capacity(const void *into, const void *other)
 {
     uint64_t a = image_u64(image_payload(into), EXPANDABLE_USED);
     uint64_t b = image_u64(image_payload(other), EXPANDABLE_USED);
+    uint64_t all = a > UINT64_MAX - b ? UINT64_MAX : a + b;
     uint64_t capacity = image_u64(into, IMAGE_CAPACITY);
-    if (a > UINT64_MAX - b)
-        return status_plain(BLY_ETOOBIG);
-    return expandable_resize_plan(plan, into,
-                                  a + b > capacity ? a + b : capacity);
+    return all > capacity ? all : capacity;
 }
 
 static bly_status expandable_unite(void *into, const void *other)
@@ -544,8 +550,8 @@ static void expandable_stat(bly_info_t *out, const void *image)
 }
 
 static const kind_combining expandable_combining = {
-    .union_plan = expandable_union_plan,
-    .unite      = expandable_unite,
+    .union_capacity = expandable_union_capacity,
+    .unite          = expandable_unite,
 };
 
 static const kind_listing expandable_listing = {

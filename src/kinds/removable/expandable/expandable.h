@@ -154,8 +154,13 @@ typedef struct {
     expandable_side side[2];
 } expandable_view;
 
-/* Returns a side; `moving`: while the filter grows, its segments may be fuller.
- */
+/* Returns how many slots of a segment may be in use; `moving`: while the filter
+ * grows or is written anew, segments may be fuller. */
+static inline uint32_t expandable_limit(uint32_t slots, bool moving)
+{
+    return slots - slots / (moving ? 128 : 64);
+}
+
 static inline expandable_side expandable_side_of(const expandable_layout *l,
                                                  bool moving)
 {
@@ -164,7 +169,7 @@ static inline expandable_side expandable_side_of(const expandable_layout *l,
         .fields = runs_fields[l->r],
         .bytes = expandable_segment_bytes(l),
         .slots = slots,
-        .limit = slots - slots / (moving ? 128 : 32),
+        .limit = expandable_limit(slots, moving),
         .stride = (uint16_t)(RUNS_REMAINDERS + 8 * l->r),
         .count = (uint16_t)expandable_count(l),
         .address = (uint8_t)l->address,
