@@ -71,8 +71,8 @@ typedef struct { const char *name, *family, *summary; uint64_t can;
                  const bly_option_info *const *options; const char *tier;
                  ...; } bly_kind_info;
 typedef struct {
-    uint64_t capacity; double rate, present; uint64_t can; bool fixed;
-    int aim; uint64_t memory, others, label_most, times;
+    uint64_t capacity; double rate, present; uint64_t can;
+    bool fixed, unknown; int aim; uint64_t memory, others, label_most, times;
     ...;
 } bly_need;
 typedef struct {
@@ -91,7 +91,8 @@ int bly_errno(void);
 const char *bly_strerror(int status);
 const char *bly_ability(uint64_t flag);
 const bly_kind_info *const *bly_kinds(size_t *n);
-int bly_plan(bly_plan_t *out, const char *kind, const bly_spec *spec);
+int bly_plan_grown(bly_plan_t *out, const char *kind, const bly_spec *spec,
+                   uint64_t keys);
 int bly_form_read(uint64_t *form, const char *text);
 char *bly_form_write(char *text, uint64_t form);
 void bly_integer_key(unsigned char key[8], int64_t integer);

@@ -57,6 +57,12 @@ export interface Options {
     secret?: Uint8Array;
 }
 
+export interface PlanOptions extends Options {
+    /** The number of keys to which a filter of these options has grown by then. Not all
+     * kinds grow. */
+    grown?: Whole;
+}
+
 export interface NewOptions extends Options {
     /** The form of the keys: "text", "bytes", "number", "text:case=lower,trim",
      * "int64" and so on, or "any" for keys of all classes. The default is the class
@@ -233,8 +239,8 @@ export function kinds(): Kind[];
 
 /** A need for a filter: bly_need of <bloomery/advice.h>. */
 export interface Need {
-    /** The number of keys. */
-    items: Whole;
+    /** The number of keys; the default with `unknown` is 10^6. */
+    items?: Whole;
     /** The false-positive rate; the default is 0.01. */
     rate?: number;
     /** The share of lookups whose key is present. */
@@ -243,6 +249,9 @@ export interface Need {
     can?: string[];
     /** Whether all keys are known before the filter is built. */
     fixed?: boolean;
+    /** Whether the number of keys is not known. The filter then begins small and grows,
+     * and kinds are compared as they are when they have that many items. */
+    unknown?: boolean;
     /** The cost to minimise; the default is "balance". */
     aim?: "balance" | "fast" | "small";
     /** The largest size in bytes. */
@@ -278,7 +287,8 @@ export function version(): string;
 export function memory(): number;
 
 export class Filter {
-    /** Makes an empty filter. kind is a name with options, as in "standard:k=5". */
+    /** Makes an empty filter. kind is a name with options, as in "standard:k=5". The
+     * default is "standard" or, without items, "expandable", which grows. */
     constructor(kind?: string, options?: NewOptions);
 
     /** Builds a filter from all its keys. Works for every kind; "fuse" and other small
@@ -294,7 +304,7 @@ export class Filter {
     static fromJSON(value: FilterJSON, options?: BytesOptions): Filter;
 
     /** Returns the size, rate and costs that a filter would have. */
-    static plan(kind: string, options?: Options): Plan;
+    static plan(kind: string, options?: PlanOptions): Plan;
 
     /** The name of its kind. */
     readonly kind: string;

@@ -1141,9 +1141,10 @@ export function advise(need) {
     const k = core();
     if (k.c.advise === undefined)
         throw wrong("the module with \"sets\" only cannot advise: load(\"all\")");
-    const { items, rate, present = 0, can = [], fixed = false, aim = "balance",
-            memory } =
-        wanted(need, "items", "rate", "present", "can", "fixed", "aim", "memory");
+    const { items, rate, present = 0, can = [], fixed = false, unknown = false,
+            aim = "balance", memory } =
+        wanted(need, "items", "rate", "present", "can", "fixed", "unknown", "aim",
+               "memory");
     if (!AIMS.includes(aim))
         throw wrong(`aim must be balance, fast or small, not ${
             typeof aim === "string" ? aim : described(aim)}`);
@@ -1151,7 +1152,8 @@ export function advise(need) {
         throw wrong(`present must be a number, not ${described(present)}`);
     const flags = abilities(k, can), most = natural(memory, "memory");
     return specified(k, spec("", { items, rate }), () =>
-        k.told(k.c.advise(present, flags, fixed ? 1 : 0, AIMS.indexOf(aim), most))
+        k.told(k.c.advise(present, flags, fixed ? 1 : 0, unknown ? 1 : 0,
+                          AIMS.indexOf(aim), most))
             .map((row) => row.fits ? { ...row, plan: record(row.plan) } : row));
 }
 
@@ -1170,13 +1172,14 @@ export class Filter {
     #first;                     // the form of the first key, while it is being added
     notCloneable = UNCLONEABLE;
 
-    constructor(kind = "standard", options = undefined) {
+    constructor(kind = undefined, options = undefined) {
         if (hand !== undefined) {
             this.#hold(...hand);
             return;
         }
         const k = core();
-        const want = spec(kind, options, "keys");
+        const want = spec(kind ?? (options?.items ? "standard" : "expandable"),
+                          options, "keys");
         const form = k.form(want.others.keys);
         specified(k, want, (name) => {
             k.check(k.c.new(name));
@@ -1302,9 +1305,9 @@ export class Filter {
     }
 
     static plan(kind, options = undefined) {
-        const k = core();
-        return specified(k, spec(kind, options),
-                         (name) => record(k.told(k.c.plan(name))));
+        const k = core(), want = spec(kind, options, "grown");
+        const grown = natural(want.others.grown, "grown");
+        return specified(k, want, (name) => record(k.told(k.c.plan(name, grown))));
     }
 
     free() {

@@ -270,10 +270,10 @@ WASM_EXPORT(done) int wasm_said(void)
     return wasm_done;
 }
 
-WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
+WASM_EXPORT(plan) const char *wasm_plan(const char *kind, uint64_t grown)
 {
     bly_plan_t plan;
-    wasm_done = bly_plan(&plan, kind, &wasm_spec);
+    wasm_done = bly_plan_grown(&plan, kind, &wasm_spec, grown);
     if (wasm_done < 0)
         return NULL;
     wasm_begin(BLY_FIELD_OBJECT);
@@ -320,10 +320,12 @@ static void wasm_advice(const bly_advice *a)
 
 /* Advises on the capacity and rate of the spec. */
 WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
-                                            int fixed, int aim, uint64_t memory)
+                                            int fixed, int unknown, int aim,
+                                            uint64_t memory)
 {
     bly_need need = { .capacity = wasm_spec.capacity, .rate = wasm_spec.rate,
                       .present = present, .can = can, .fixed = fixed != 0,
+                      .unknown = unknown != 0,
                       .aim = (bly_aim)aim, .memory = memory };
     bly_ranking *ranking;
     wasm_done = bly_advise(&ranking, &need);

@@ -64,7 +64,7 @@ typedef enum {
 } bly_aim;
 
 typedef struct {
-    uint64_t  capacity;         /* keys; required                            */
+    uint64_t  capacity;         /* keys; required, unless `unknown`          */
     double    rate;             /* 0 < rate < 1; 0: 0.01                     */
     double    present;          /* share of the lookups whose key is
                                    present, 0 .. 1                           */
@@ -82,7 +82,7 @@ typedef struct {
     bool      unknown;          /* the number of keys is not known: filters
                                    begin small and grow, which implies
                                    BLY_CAN_GROW, and are ranked as they are
-                                   when they have `capacity` keys            */
+                                   when they have `capacity` keys; 0: 10^6   */
     bool      zero[1];
     bly_aim   aim;
     uint64_t  memory;           /* limit of the image in bytes; 0: none. Not

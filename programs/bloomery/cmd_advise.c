@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ADVISE_SHOWN = 5, ADVISE_ITEMS = 1000000 };
+enum { ADVISE_SHOWN = 5 };
 
 typedef struct {
     uint64_t items, memory, others, label_most, times;
@@ -651,15 +651,13 @@ static int advise_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count > 0)
         return options_wrong(self, "this command takes no operands");
-    if (s.items == 0 && s.unknown)
-        s.items = ADVISE_ITEMS;
-    if (s.items == 0 && !s.measure)
+    if (s.items == 0 && !s.unknown && !s.measure)
         return options_wrong(self, "-n ITEMS is missing");
     if (!costs_path(path, sizeof path))
         path[0] = '\0';
     status = advise_fetch(&costs, &table, path, s.measure);
-    return status != CLI_OK || s.items == 0 ? status
-                                            : advise_give(&s, costs, path);
+    return status != CLI_OK || (s.items == 0 && !s.unknown)
+         ? status : advise_give(&s, costs, path);
 }
 
 const cli_command cmd_advise = {

@@ -120,8 +120,8 @@ static bool redis_kinds_needs(uint64_t *can, server_context *context,
     return true;
 }
 
-/* Reads CAPACITY n [RATE p] [FIXED] [SMALL|FAST] [CAN ability…]. Returns false
- * after an error reply. */
+/* Reads CAPACITY n [RATE p] [FIXED|UNKNOWN] [SMALL|FAST] [CAN ability…].
+ * Returns false after an error reply. */
 static bool redis_kinds_need(bly_need *need, server_context *context,
                              server_string **argv, int argc)
 {
@@ -130,6 +130,8 @@ static bool redis_kinds_need(bly_need *need, server_context *context,
         bool valued = i + 1 < argc;
         if (reply_is_word(argv[i], "FIXED"))
             need->fixed = true;
+        else if (reply_is_word(argv[i], "UNKNOWN"))
+            need->unknown = true;
         else if (reply_is_word(argv[i], "SMALL"))
             need->aim = BLY_AIM_SMALL;
         else if (reply_is_word(argv[i], "FAST"))
@@ -145,8 +147,8 @@ static bool redis_kinds_need(bly_need *need, server_context *context,
                 return false;
             }
         } else {
-            reply_error(context, "unknown need: use CAPACITY n, RATE p, FIXED, "
-                        "SMALL or FAST, and CAN with abilities");
+            reply_error(context, "unknown need: use CAPACITY n, RATE p, FIXED "
+                        "or UNKNOWN, SMALL or FAST, and CAN with abilities");
             return false;
         }
     }
@@ -201,8 +203,6 @@ static int redis_kinds_advise_command(server_context *context,
                                       server_string **argv, int argc)
 {
     bly_need need;
-    if (argc < 3)
-        return server_wrong_arity(context);
     if (!redis_kinds_need(&need, context, argv, argc))
         return SERVER_OK;
     work *w = redis_work_new(&redis_kinds_advise_work);
@@ -215,10 +215,11 @@ const command redis_kinds_commands[] = {
     { "bly.plan", "kind [CAPACITY capacity] [RATE rate]", "Returns the cost of "
       "a filter before it is built", "O(1)", "1.0.0", redis_kinds_plan_command,
       "readonly fast", "read fast bloomery", -2 },
-    { "bly.advise", "CAPACITY capacity [RATE rate] [FIXED] [SMALL|FAST] [CAN "
-      "ability…]", "Returns the kinds that suit a need, the best first",
+    { "bly.advise", "[CAPACITY capacity] [RATE rate] [FIXED|UNKNOWN] "
+      "[SMALL|FAST] [CAN ability…]",
+      "Returns the kinds that suit a need, the best first",
       "O(1), a few tens of milliseconds", "1.0.0", redis_kinds_advise_command,
-      "readonly", "read bloomery", -3 },
+      "readonly", "read bloomery", -2 },
     { "bly.kinds", "[kind]", "Returns the list of kinds, or the options of one",
       "O(1)", "1.0.0", redis_kinds_command, "readonly fast", "read fast "
       "bloomery", -1 },

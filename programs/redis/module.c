@@ -34,7 +34,7 @@ static const struct {
       MODULE_MOVES_MOST },
     { "cf-expansion-factor", NULL, &redis_settings.cuckoo_expansion, 0,
       MODULE_GROWTH_MOST },
-    { "bly-initial-size", NULL, &redis_settings.held_capacity, 1,
+    { "bly-initial-size", NULL, &redis_settings.held_capacity, 0,
       INT64_MAX },
     { "cf-max-expansions", "CF_MAX_EXPANSIONS",
       &redis_settings.cuckoo_tables, 1, 65536 },

@@ -36,7 +36,7 @@ typedef struct {
         cuckoo_expansion;
     long long cuckoo_tables;      /* the most that a filter grows to   */
     double    held_rate;          /* of BLY.*                          */
-    long long held_capacity;
+    long long held_capacity;        /* 0: not known                      */
     char      held_kind[128];
     char      secret[33];               /* in hexadecimal digits, or empty   */
     bool      dump_secrets;             /* DUMP includes them                */

@@ -13,6 +13,5 @@ module_settings redis_settings = {
     .cuckoo_expansion = 1,
     .cuckoo_tables = 32,
     .held_rate = 0.01,
-    .held_capacity = 1000,
-    .held_kind = "scalable:of=cuckoo",
+    .held_kind = "expandable",
 };

@@ -346,6 +346,9 @@ bool wish_standard(wish *wanted, server_context *context)
                                 .form = BLY_KEYS_TEXT } };
     wanted->spec.capacity = (uint64_t)redis_settings.held_capacity;
     memcpy(wanted->kind, redis_settings.held_kind, sizeof wanted->kind);
+    if (wanted->spec.capacity == 0
+        && bly_plan(&plan, wanted->kind, &wanted->spec) == BLY_EPARAM)
+        wanted->spec.capacity = WISH_FIRST;
     return wish_forming(wanted, context, false)
         && wish_hashing(wanted, context, 0)
         && wish_plan(&plan, wanted, context);

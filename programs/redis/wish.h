@@ -9,7 +9,8 @@
 #include <bloomery/fields.h>
 #include <bloomery/form.h>
 
-enum { WISH_KIND = 128, WISH_HASH = 16 };
+enum { WISH_KIND = 128, WISH_HASH = 16,
+       WISH_FIRST = 1000 };             /* of kinds that need a number       */
 
 /* The description of a filter. */
 typedef struct {

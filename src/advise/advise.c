@@ -139,7 +139,8 @@ static const uint64_t ADVISE_TOLD = BLY_CAN_REMOVE | BLY_CAN_COUNT
     | BLY_CAN_GROW | BLY_CAN_UNITE | BLY_CAN_FORGET | BLY_CAN_LABEL
     | BLY_CAN_EXACT | BLY_CAN_PAGE | BLY_CAN_SHARE;
 
-enum { ADVISE_KNOWN = (1 << BLY_ABILITIES) - 1, ADVISE_LABEL_MOST = 255 };
+enum { ADVISE_KNOWN = (1 << BLY_ABILITIES) - 1, ADVISE_LABEL_MOST = 255,
+       ADVISE_UNKNOWN = 1000000 };      /* keys to compare at               */
 
 /* Returns the abilities of the need; counting and growing are some. */
 static uint64_t advise_needs(const bly_need *need)
@@ -789,8 +790,12 @@ static bly_status advise_check(const bly_need *need)
     return BLY_OK;
 }
 
-bly_status bly_advise(bly_ranking **out, const bly_need *need)
+bly_status bly_advise(bly_ranking **out, const bly_need *given)
 {
+    bly_need asked = *given;
+    const bly_need *need = &asked;
+    if (asked.unknown && asked.capacity == 0)
+        asked.capacity = ADVISE_UNKNOWN;
     bly_status status = advise_check(need);
     if (status != BLY_OK)
         return status;

@@ -1,15 +1,15 @@
 /* crawler.c - fetches all pages of some sites, each once.
  *
- *   crawler SECONDS PAGES RATE URL...
+ *   crawler SECONDS LINKS RATE URL...
  *
  * Fetches these URLs and the pages they link to, on the named sites only, never
  * what a site's robots.txt forbids, and one page at a time per site, SECONDS
  * after the last one. Prints a line for each page: status, bytes and URL.
  *
- * Two filters know URLs. `late` has the last PAGES links, and keeps links that
+ * Two filters know URLs. `late` has the last LINKS links, and keeps links that
  * every page has out of the queues. `seen`, queried when a page is to be
  * fetched, has all URLs, and grows: no page is fetched twice, and at most RATE
- * of them are skipped; for links it is a hundredth of that.
+ * of them are skipped; for links it is a thousandth of that.
  */
 #include "robots.h"
 
@@ -272,19 +272,19 @@ static void crawl(void)
 
 int main(int argc, char **argv)
 {
-    double pages = 0, rate = 0;
+    double links = 0, rate = 0;
     char more;
     if (argc < 5 || sscanf(argv[1], "%lf%c", &delay, &more) != 1 ||
-        sscanf(argv[2], "%lf%c", &pages, &more) != 1 ||
+        sscanf(argv[2], "%lf%c", &links, &more) != 1 ||
         sscanf(argv[3], "%lf%c", &rate, &more) != 1 ||
-        !(delay >= 0 && delay < 1e6) || !(pages >= 1 && pages < 1e15))
-        errx(2, "usage: crawler SECONDS PAGES RATE URL...");
-    bly_spec spec = { .capacity = (uint64_t)pages, .rate = rate };
+        !(delay >= 0 && delay < 1e6) || !(links >= 1 && links < 1e15))
+        errx(2, "usage: crawler SECONDS LINKS RATE URL...");
+    bly_spec spec = { .rate = rate };
     setvbuf(stdout, NULL, _IOLBF, 0);   /* keeps output if it is stopped     */
     sites = memory(calloc((size_t)argc, sizeof *sites));
     multi = memory(curl_multi_init());
-    bly_spec rarer = { .capacity = (uint64_t)pages, .rate = rate / 100 };
-    if (bly_new(&seen, "scalable", &spec) < 0 ||
+    bly_spec rarer = { .capacity = (uint64_t)links, .rate = rate / 1000 };
+    if (bly_new(&seen, "expandable", &spec) < 0 ||
         bly_new(&late, "aging:of=standard", &rarer) < 0)
         errx(2, "%s", bly_why());
     for (int i = 4; i < argc; i++)

@@ -340,9 +340,10 @@ class Filter:
     >>> f.remove("a"); "a" in f
     True
 
-    kind: a name with options, as in "standard:k=5"; kinds() lists them. items:
-    the number of keys it should hold. rate: the false-positive rate at that
-    number, above 0 and below 1. seed: of the hash function. hash: the name of
+    kind: a name with options, as in "standard:k=5"; kinds() lists them. None
+    for "standard" or, if items is 0, "expandable", which grows. items: the
+    number of keys it should hold; 0 if it is not known. rate: the
+    false-positive rate at that number, above 0 and below 1. seed: of the hash function. hash: the name of
     a hash function; None for the usual one. secret: 16 bytes that an attacker
     does not know, for hash="siphash". threads: the maximum per call; 0 for as
     many as are useful, 1 for the calling thread only. keys: the form of its
@@ -367,10 +368,12 @@ class Filter:
 
     __slots__ = ("_h", "__weakref__")
 
-    def __init__(self, kind: str = "standard", *, items: int = 0,
+    def __init__(self, kind: Optional[str] = None, *, items: int = 0,
                  rate: float = 0.01, seed: int = 0, hash: Optional[str] = None,
                  secret: Optional[bytes] = None, threads: int = 0,
                  keys: Optional[str] = None) -> None:
+        if kind is None:
+            kind = "standard" if items else "expandable"
         spec, kept = _spec(items, rate, seed, hash, secret, threads, keys)
         out = _place()
         check(lib.held_new(out, _name(kind, "kind"), spec,
@@ -421,16 +424,23 @@ class Filter:
     @classmethod
     def plan(cls, kind: str, *, items: int = 0, rate: float = 0.01,
              seed: int = 0, hash: Optional[str] = None,
-             secret: Optional[bytes] = None) -> Plan:
-        """Predicts size, rate and cost of a filter without making it. The
-        arguments are those of Filter. Raises ParameterError.
+             secret: Optional[bytes] = None, grown: int = 0) -> Plan:
+        """Predicts size, rate and cost of a filter without making it.
+
+        grown: the number of keys to which a filter with these items has grown
+        by then, if it grows; 0 for one that has not. The other arguments are
+        those of Filter. Raises ParameterError, and UnsupportedError for a kind
+        that does not grow by itself.
 
         >>> Filter.plan("standard", items=1_000_000, rate=0.01).bytes
         1199248
+        >>> Filter.plan("expandable", grown=1_000_000).bits_per_key < 16
+        True
         """
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
-        check(lib.bly_plan(out, _name(kind, "kind"), spec))
+        check(lib.bly_plan_grown(out, _name(kind, "kind"), spec,
+                                 whole(grown, "grown")))
         return Plan(lambda fields: lib.held_plan(fields, out))
 
     @classmethod

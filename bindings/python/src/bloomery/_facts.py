@@ -238,14 +238,16 @@ class Advice(NamedTuple):
 _AIMS = {"balance": 0, "fast": 1, "small": 2}
 
 
-def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
-           fixed: bool = False, present: float = 0.5, aim: str = "balance",
-           memory: int = 0, others: int = 0, label_most: int = 0,
-           times: int = 0) -> list[Advice]:
+def advise(items: int = 0, rate: float = 0.01, *, can: Iterable[str] = (),
+           fixed: bool = False, unknown: bool = False, present: float = 0.5,
+           aim: str = "balance", memory: int = 0, others: int = 0,
+           label_most: int = 0, times: int = 0) -> list[Advice]:
     """Ranks the kinds for a need, the best one first.
 
     items, rate: as in Filter. can: abilities that it must have, as in kinds().
-    fixed: all keys are known before the filter is built. present: the share of
+    fixed: all keys are known before the filter is built. unknown: the number of
+    keys is not known, so the filter begins small and grows; kinds are compared
+    as they are when they have that many items, or 10**6. present: the share of
     lookups whose key is there, from 0 to 1. aim: "balance", "fast" or "small".
     memory: the most bytes it may take; 0 for no limit. others: with the ability
     "exact", how many other keys will be looked up; 0 for as many as items.
@@ -258,6 +260,8 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
     >>> best = advise(1_000_000, 0.001, fixed=True, aim="small")[0]
     >>> best.fits, best.bits_per_key < 11
     (True, True)
+    >>> advise(can=["remove"], unknown=True)[0].kind
+    'expandable'
     """
     if aim not in _AIMS:
         raise ParameterError(f"unknown aim {aim!r}: use one of "
@@ -270,7 +274,7 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
         wanted |= _ABILITY[ability]
     need = ffi.new("bly_need *", dict(
         capacity=whole(items, "items"), rate=rate, can=wanted, fixed=fixed,
-        present=present, aim=_AIMS[aim], memory=whole(memory, "memory"),
+        unknown=unknown, present=present, aim=_AIMS[aim], memory=whole(memory, "memory"),
         others=whole(others, "others"), label_most=label_most, times=times))
     out = ffi.new("bly_ranking **")
     check(lib.bly_advise(out, need))
