@@ -182,6 +182,7 @@ static void info_text(const bly_filter *filter, const bly_info_t *stat,
     info_form(stat);
     output_format("  size       %s, %.2f bits for each key planned\n",
                   report_bytes(stat->bytes).text, stat->bits_per_key);
+    cheaper_text(stat);
     if (stat->packed > 0)
         output_format("  packed     about %s when saved or sent\n",
                       report_bytes(stat->packed).text);

@@ -14,6 +14,7 @@
  *     about.c     a filter's properties as JSON
  *     asked.c     reports on queries
  *     made.c      reports on filters made from filters
+ *     cheaper.c   which kinds would have taken less
  *     costs.h     shared by `bloomery advise` and its benchmark
  */
 #ifndef FILTERS_FILTERS_H
@@ -530,6 +531,16 @@ int made_check(const cli_command *command, const char *output, bool json);
  * if the filter holds more keys than planned. */
 void made_report(const bly_filter *filter, const char *output, bool verbose,
                  bool json, const char *advice);
+
+/* ==== cheaper.c ========================================================= */
+
+/* Print what would take a quarter less for a filter's keys: one core kind with
+ * the same abilities that knows their number, and one that is built from them;
+ * or, while it is less than half full, another size. As lines of `info`, as
+ * notes, and as an object "could_be". */
+void cheaper_text(const bly_info_t *stat);
+void cheaper_note(const bly_info_t *stat, const char *output);
+void cheaper_json(const bly_info_t *stat);
 
 /* ==== asked.c =========================================================== */
 

@@ -9,7 +9,7 @@ seq 1 30 >few
 # ---- names of kinds from elsewhere -------------------------------------------
 kind_of() {
     try info --json "$1"
-    sed -n 's/.*"kind": "\([a-z]*\)".*/\1/p' out
+    sed -n 's/^  "kind": "\([a-z]*\)".*/\1/p' out
 }
 
 # tests/registry.c tries all of them.

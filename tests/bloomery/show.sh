@@ -72,6 +72,19 @@ fi
 cat f.bly | try check -
 out_is 'check of a pipe' 0 '-: ok\n'
 
+seq 10000 | "$BLOOMERY" build --verbose -k expandable -o grown.bly 2>err >out
+check 'build --verbose: what would have been smaller' \
+    grep -q 'grown.bly: could be .* as quotient, if the number of keys is known' err
+try info grown.bly
+out_has 'info: what would be smaller' 0 '^  could be +.* as ribbon, if it is built'
+try info --json grown.bly
+out_has 'info --json: what would be smaller' 0 '"kind": "quotient",'
+seq 100 | "$BLOOMERY" build -k quotient -n 10000 -o roomy.bly
+try info roomy.bly
+out_has 'info: a filter that is nearly empty' 0 \
+    '^  could be +.* as quotient, if it is resized to its keys'
+check 'info: one line for it' [ "$(grep -c 'could be' out)" -eq 1 ]
+
 # ---- plan -------------------------------------------------------------------
 try plan -k standard -n 1M -p 1%
 out_has 'plan: keys' 0 '^keys +1,000,000$'

@@ -18,6 +18,7 @@ int build_report(const cli_build *s, const bly_filter *filter,
                  const cli_fed *others, bool kept)
 {
     char advice[80];
+    bly_info_t stat;
     int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
                             .overfill = "use --overfill", .kept = kept,
@@ -33,6 +34,8 @@ int build_report(const cli_build *s, const bly_filter *filter,
         snprintf(advice, sizeof advice, "build it again with -n %llu",
                  (unsigned long long)fed->keys);
     status = feed_report(filter, fed, &how);
+    if (s->verbose && bly_info(&stat, filter) >= 0)
+        cheaper_note(&stat, s->output);
     if (fed->keys == 0 && s->items == 0 && others == NULL)
         feed_none(filter);
     return status;
