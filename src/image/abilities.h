@@ -169,9 +169,9 @@ struct kind_combining {
      * tell, because the images inside may differ. NULL: the headers tell. */
     bool (*alike)(const void *a, const void *b);
 
-    /* For a kind whose filters are united at any size: returns the capacity at
-     * which `into` has room for the keys of `other` as well, to which it is
-     * resized first. May be NULL. */
+    /* For a kind whose filters are united whatever their geometries are, if
+     * they are `alike`: returns the capacity at which `into` has room for the
+     * keys of `other` as well, to which it is resized first. May be NULL. */
     uint64_t (*union_capacity)(const void *into, const void *other);
 
     /* Adds the keys of `other`. A kind with `count` sums the counts. BLY_EFULL:

@@ -76,8 +76,11 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
     status = sets_match_keys(a, b);
     if (status != BLY_OK)
         return status;
-    bool sizes = a->kind->foreign == NULL       /* data may be attached      */
-              && !KIND_HAS(a->kind, combining, union_capacity);
+    if (KIND_HAS(a->kind, combining, union_capacity))
+        return a->kind->combining->alike(a->image, b->image) ? BLY_OK
+             : status_fail(BLY_EMISMATCH, "the filters are for different "
+                           "rates: build both for the same one");
+    bool sizes = a->kind->foreign == NULL;      /* data may be attached      */
     if ((sizes && a->bytes != b->bytes)
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
                   8 * IMAGE_GEOMETRY_FIELDS) != 0

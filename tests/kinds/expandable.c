@@ -159,6 +159,35 @@ static void test_unions_find_room(void **state)
     }
 }
 
+/* Filters for other numbers of keys, or for none, are united both ways. */
+static void test_unites_all_estimates(void **state)
+{
+    (void)state;
+    static const uint64_t capacities[] = { 0, 50, 1000, 60000 };
+    for (size_t i = 0; i < 16; i++) {
+        bly_filter *a = expandable_new(capacities[i / 4], 0.01);
+        bly_filter *b = expandable_new(capacities[i % 4], 0.01);
+        expandable_fill(a, 0, 3000 * (1 + i / 4));
+        for (uint64_t j = 0; j < 20000; j++)
+            assert_true(bly_add_hash(b, test_random(7, j)) >= 0);
+        assert_said(bly_unite(a, b), BLY_OK);
+        assert_int_equal(expandable_found(a, 1, 0, 3000 * (1 + i / 4)),
+                         3000 * (1 + i / 4));
+        assert_int_equal(expandable_found(a, 7, 0, 20000), 20000);
+        bly_info_t info;
+        assert_status(bly_info(&info, a), BLY_OK);
+        double found = (double)expandable_found(a, 2, 0, ASKED);
+        assert_true(fabs(found - info.rate * ASKED)
+                    <= 5 * sqrt(info.rate * ASKED + 1));
+        bly_free(a);
+        bly_free(b);
+    }
+    bly_filter *a = expandable_new(0, 0.01), *b = expandable_new(0, 0.02);
+    assert_status(bly_unite(a, b), BLY_EMISMATCH);
+    bly_free(a);
+    bly_free(b);
+}
+
 /* Single adds grow the filter just as batches do. */
 static void test_single_adds_are_a_batch(void **state)
 {
@@ -461,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_repeated_keys_are_at_most),
         cmocka_unit_test(test_clumps_grow),
         cmocka_unit_test(test_unions_find_room),
+        cmocka_unit_test(test_unites_all_estimates),
         cmocka_unit_test(test_single_adds_are_a_batch),
         cmocka_unit_test(test_no_history_loses_a_key),
         cmocka_unit_test(test_shrinks_and_grows),

@@ -16,15 +16,18 @@
  * capacity it begins with 1.2 KB. If you give the number of keys that you
  * expect, it begins at that size and its fingerprints are two bits shorter,
  * up to about sixteen times that number. It counts, lists its fingerprints and
- * shrinks again (bly_resize). Filters of one plan, or of none, can be united,
- * whatever their sizes are. The rate of the result is up to the sum of theirs,
- * which may be above the requested one.
+ * shrinks again (bly_resize). Filters of one rate can be united, whatever their
+ * sizes are. The rate of the result is up to the sum of theirs, which may be
+ * above the requested one.
  *
  * WHEN NOT TO
  *
  * - The number of keys is known within a factor of two: `quotient` does the
  *   same in two thirds of the memory, `cuckoo` is faster.
  * - The filter is in memory that you provide: there it cannot grow.
+ * - The filter is larger than memory: `buffered`. A step of growing writes
+ *   segments over the places of others, so a file that is used page by page
+ *   would need a journal to survive a crash in between.
  * - Keys are never removed and speed matters more than memory:
  *   `scalable:of=blocked`.
  * - Attackers choose the keys: hash them with `siphash` and a secret, or the
@@ -428,11 +431,11 @@ static bool expandable_put_run(void *context, const expandable_walk *walk,
     return true;
 }
 
-/* A shorter fingerprint than those of the first address would be at so many
- * places that a small forged filter takes hours. */
+/* A shorter fingerprint than those of the first address, which no filter
+ * writes, would be at so many places that a small forged one takes hours. */
 static bly_status expandable_put_all(void *into, const void *image)
 {
-    expandable_rule rule = expandable_rule_of(into);
+    expandable_rule rule = expandable_rule_of(image);
     expandable_putter p = { .into = into, .view = expandable_look(into) };
     p.view.side[0].limit = p.view.side[1].limit
         = expandable_limit(p.view.side[1].slots, true);
@@ -445,6 +448,13 @@ static bly_status expandable_resize(void *into, const void *image)
 {
     expandable_format(into, NULL);
     return expandable_put_all(into, image);
+}
+
+/* Fingerprints are of any length, so only the promise must be the same. */
+static bool expandable_alike(const void *a, const void *b)
+{
+    return image_geometry(a, EXPANDABLE_RATE)
+        == image_geometry(b, EXPANDABLE_RATE);
 }
 
 static uint64_t expandable_union_capacity(const void *into, const void *other)
@@ -550,6 +560,7 @@ static void expandable_stat(bly_info_t *out, const void *image)
 }
 
 static const kind_combining expandable_combining = {
+    .alike          = expandable_alike,
     .union_capacity = expandable_union_capacity,
     .unite          = expandable_unite,
 };
