@@ -195,10 +195,13 @@ static void test_too_much_to_build(void **state)
             || bly_plan(&plan, kind->name, &spec) != BLY_OK
             || plan.bytes >> 30 != 0 || plan.scratch >> 32 == 0)
             continue;
-        assert_status(bly_build(&filter, kind->name, &spec,
-                                &(bly_keys){ .hashes = failing_hashes }),
-                                             BLY_ETOOBIG);
-        built++;
+        bly_status status = bly_build(&filter, kind->name, &spec,
+                                      &(bly_keys){ .hashes = failing_hashes });
+        if (status == BLY_OK)           /* scratch for the keys there are */
+            bly_free(filter);
+        else
+            assert_said(status, BLY_ETOOBIG);
+        built += status == BLY_ETOOBIG;
     }
     assert_true(built > 0);
 }
