@@ -615,12 +615,14 @@ inline const bly_kind_info *kind_find(text kind) noexcept
     return bly_kind_find(kind.get());
 }
 
-/* Returns the size, rate and costs that a filter would have. */
-inline bly_plan_t plan(text kind, const bly_spec &wanted)
+/* Returns the size, rate and costs that a filter would have; or has, if it
+ * grows, once it has grown to hold `grown` keys. */
+inline bly_plan_t plan(text kind, const bly_spec &wanted,
+                       std::uint64_t grown = 0)
 {
     bly_plan_t out;
 
-    must(bly_plan(&out, kind.get(), &wanted));
+    must(bly_plan_grown(&out, kind.get(), &wanted, grown));
     return out;
 }
 

@@ -93,6 +93,7 @@ static void test_make_and_own()
     CHECK(bly_contains(owned.get(), "other", 5));
 
     filter planned(bloomery::plan("standard", spec(1000, 0.01)), spec());
+    CHECK(bloomery::plan("expandable", spec(), 1000000).bits_per_key < 16);
     CHECK(planned.unite(f).contains("key"));
     bly_spec plain = {};
     plain.capacity = 10;
