@@ -526,11 +526,11 @@ typedef struct {
 BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
                             const bly_spec *spec) BLY_GIVEN(1, 2);
 
-/* Computes what this filter has become when it has grown, by adds, until it
- * holds `keys` different keys; `fill` is that of a full one. If it need not
- * grow for them, this is bly_plan. BLY_EUNSUPPORTED (a kind that does not grow
- * by itself, or another system's format), BLY_EFULL (it cannot grow so far),
- * and the errors of bly_plan. Thread-safe. */
+/* Computes the plan of a filter once it has grown. It was made with this spec,
+ * and has grown by adds until it holds `keys` different keys; `fill` is that of
+ * a full one. If it need not grow for them, this is bly_plan. BLY_EUNSUPPORTED
+ * (a kind that does not grow by itself, or another system's format), BLY_EFULL
+ * (it cannot grow so far), and the errors of bly_plan. Thread-safe. */
 BLY_API bly_status bly_plan_grown(bly_plan_t *out, const char *kind,
                                   const bly_spec *spec, uint64_t keys)
                                   BLY_GIVEN(1, 2);
