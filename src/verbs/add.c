@@ -29,16 +29,20 @@ static bly_status add_enlarge(bly_filter *filter, uint64_t bytes)
     return BLY_OK;
 }
 
-/* Writes the image anew at a larger size, as its next step did not fit. */
+/* Writes the image anew at a larger size, as its next step did not fit. If that
+ * does not fit either, the step has said why. */
 static bly_status add_anew(bly_filter *filter)
 {
     order o = order_like(filter);
     void *image;
+    status_kept why = status_keep();
     task *outer = task_aside();
     bly_status status = order_resized(&o, &image, filter, 0);
     task_back(outer);
     if (status == BLY_OK)
         handle_replace(filter, image, (size_t)o.plan.bytes);
+    if (status == BLY_EFULL)
+        status_restore(&why);
     return status;
 }
 

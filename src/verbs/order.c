@@ -288,6 +288,7 @@ bly_status order_resized(order *o, void **image, const bly_filter *filter,
                          uint64_t capacity)
 {
     const kind_resizing *resizing = o->kind->resizing;
+    int most = capacity == 0 ? ORDER_TRIES_ADDING : ORDER_TRIES;
     for (int tries = 0; ; tries++) {
         bly_status status = task_status_or(
             resizing->plan(&o->plan, filter->image, capacity));
@@ -301,7 +302,7 @@ bly_status order_resized(order *o, void **image, const bly_filter *filter,
         if (status == BLY_OK)
             return BLY_OK;
         memory_release(&filter->allocator, *image, (size_t)o->plan.bytes);
-        if (status != BLY_EFULL || tries == ORDER_TRIES)
+        if (status != BLY_EFULL || tries == most)
             return status;
         capacity = order_more(o);
     }

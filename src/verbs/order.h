@@ -6,8 +6,11 @@
 #include "image/abilities.h"
 #include "verbs/handle.h"
 
-enum { ORDER_TRIES = 12 };              /* then there is room for twice as
+enum {
+    ORDER_TRIES = 12,                   /* then there is room for twice as
                                            many keys                         */
+    ORDER_TRIES_ADDING = 6              /* of an add, which may be hostile   */
+};
 
 /* All that bly_new needs, derived from kind and spec. */
 typedef struct {

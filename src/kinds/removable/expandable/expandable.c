@@ -155,9 +155,10 @@
  * which n keys are due grows while n/64 more come. If a segment is full before
  * that, steps follow at once. Keys that were added many times take several
  * slots each, and may crowd in a segment until its place in the next layout is
- * too small. Then the whole filter is written anew, a sixteenth larger, or more
- * where that is too small as well. If the filter is half empty nevertheless,
- * because hashes crowd in few segments, it refuses to grow.
+ * too small. Then the whole filter is written anew, a sixteenth larger, and up
+ * to a half where that is too small as well. If that does not help, or the
+ * filter is half empty nevertheless, because hashes crowd in few segments, it
+ * refuses to grow.
  *
  * PAPERS
  *
@@ -386,6 +387,8 @@ static bly_status expandable_resize_plan(bly_plan_t *plan, const void *image,
     if (capacity == 0) {
         l = expandable_layout_at(image, EXPANDABLE_NEW);
         capacity = expandable_due(&l) / 16 * 17;
+        if (used < expandable_due(&l) / 2)
+            return expandable_crowded();
     }
     if (used > capacity)
         return status_fail(BLY_EFULL, "the filter uses %llu slots, more than "

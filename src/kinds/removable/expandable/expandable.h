@@ -292,6 +292,7 @@ bly_status expandable_put(void *image, const expandable_view *v, uint64_t hash,
                           uint32_t bits, uint64_t count);
 
 bly_status expandable_is_full(void);
+bly_status expandable_crowded(void);
 
 /* ---- Walks ------------------------------------------------------------- */
 

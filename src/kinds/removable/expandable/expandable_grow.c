@@ -244,7 +244,7 @@ static bool expandable_deepen(const expandable_side *from, uint8_t *copy,
     return sound;
 }
 
-static bly_status expandable_crowded(void)
+bly_status expandable_crowded(void)
 {
     return status_fail(BLY_EFULL, "the filter cannot grow, because its keys "
                        "crowd in a few places: their hashes are not random "
