@@ -170,8 +170,9 @@ static advise_line advise_command(const bly_advice *a,
                                   const advise_settings *s)
 {
     advise_line line;
-    int n = snprintf(line.text, sizeof line.text, "bloomery build -k %s",
-                     a->kind);
+    /* the keys of a file would be counted */
+    int n = snprintf(line.text, sizeof line.text, "%sbloomery build -k %s",
+                     s->unknown ? "cat KEYS | " : "", a->kind);
     size_t at = (size_t)n;
 
     if (!s->unknown) {
@@ -184,10 +185,10 @@ static advise_line advise_command(const bly_advice *a,
                      s->rate);
         at += (size_t)n;
     }
-    snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE KEYS",
+    snprintf(line.text + at, sizeof line.text - at, "%s%s%s -o FILE%s",
              s->label ? " -l COLUMN" : "",
              s->exact && s->fixed ? " --without OTHERS" : "",
-             s->page ? " --memory SIZE" : "");
+             s->page ? " --memory SIZE" : "", s->unknown ? "" : " KEYS");
     return line;
 }
 

@@ -81,7 +81,7 @@ static void info_keys(const bly_info_t *stat)
         output_format("  different  %s, exact\n",
                       report_estimate(stat->distinct).text);
     else if (isfinite(stat->distinct) && isinf(stat->distinct_sd))
-        output_format("  different  at most %s, as repeated keys may be "
+        output_format("  different  at most about %s, as repeated keys may be "
                       "counted again\n", report_estimate(stat->distinct).text);
     else if (isfinite(stat->distinct))
         output_format("  different  %s, estimated from the bits\n",

@@ -31,7 +31,8 @@ const cli_command cmd_unite = {
         "the number of distinct keys is an estimate. The filters must have "
         "the same kind, capacity, rate, hash and seed: build the parts with "
         "the same -k, -n, -p, -H and -s, where -n is the number of keys of "
-        "the whole. With --level they may differ.\n\n"
+        "the whole. With --level they may differ, and filters of kind "
+        "expandable need only the same rate, hash and seed.\n\n"
         "One of the filters may be '-', standard input.",
     .options = combine_level_options,
     .usual = "output level assume-form force verbose json",

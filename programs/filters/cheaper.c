@@ -20,21 +20,21 @@ typedef struct {
 } cheaper_way;
 
 static const cheaper_way cheaper_ways[] = {
-    { false, true,  "resized", "if it is resized to its keys" },
+    { false, true,  "again",   "if it is built again for its keys" },
     { false, false, "counted", "if the number of keys is known" },
     { true,  false, "frozen",  "if it is built from all keys at once" },
 };
 
 enum { CHEAPER_WAYS = sizeof cheaper_ways / sizeof *cheaper_ways };
 
-/* Finds the same kind at another size, if it can be resized. */
-static bool cheaper_resize(bly_advice *found, const bly_info_t *stat)
+/* Finds the same kind at another size. */
+static bool cheaper_again(bly_advice *found, const bly_info_t *stat)
 {
     bly_spec spec = { .capacity = (uint64_t)stat->distinct,
                       .rate = stat->planned_rate };
 
     snprintf(found->kind, sizeof found->kind, "%s", stat->kind);
-    return filter_kind_can(stat->kind, BLY_CAN_RESIZE) && spec.capacity > 0
+    return spec.capacity > 0
         && bly_plan(&found->plan, stat->kind, &spec) >= 0;
 }
 
@@ -62,7 +62,7 @@ static bool cheaper_find(bly_advice *found, const bly_info_t *stat,
                          const cheaper_way *way)
 {
     if (way->early != (2 * stat->distinct < (double)stat->capacity)
-        || !(way->early ? cheaper_resize(found, stat)
+        || !(way->early ? cheaper_again(found, stat)
                         : cheaper_kind(found, stat, way->fixed)))
         return false;
     return (double)found->plan.bytes < CHEAPER_SHARE * (double)stat->bytes;

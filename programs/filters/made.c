@@ -71,7 +71,7 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
         made_json(&stat, output);
     if (verbose)
         report_note("%s: %s %s keys, planned for %s: %s, %s, rate %s",
-                    filter_place(output), most ? "at most" : "about",
+                    filter_place(output), most ? "at most about" : "about",
                     report_spread(stat.distinct, most ? 0 : stat.distinct_sd)
                     .text,
                     report_count(stat.capacity).text, stat.kind,

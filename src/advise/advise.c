@@ -89,7 +89,7 @@ static const struct {
     { "cuckoo", BLY_CAN_COUNT, true, 8, "it takes a key at most eight times" },
     { "counting", BLY_CAN_COUNT, false, UINT64_MAX, "counts to 14" },
     { "expandable", BLY_CAN_GROW, false, 0,
-      "while it grows from nothing, adds take six times as long" },
+      "while it grows from nothing, adds take up to six times as long" },
     { "variable", BLY_CAN_COUNT, false, 15, "counts to 15" },
     { "cascade", BLY_CAN_EXACT, false, 0,
       "exact for its members and the others it is built from; the rate is that "
@@ -776,6 +776,10 @@ static bly_status advise_check(const bly_need *need)
         || (unsigned)need->aim > BLY_AIM_SMALL)
         return status_fail(BLY_EPARAM, "unknown ability or aim: use BLY_CAN_… "
                            "and BLY_AIM_…");
+    if (need->unknown && (need->fixed || (need->can & BLY_CAN_FORGET) != 0))
+        return status_fail(BLY_EPARAM, "a need with an unknown number of keys "
+                           "cannot be for fixed keys, or forget some: leave "
+                           "one of them out");
     if (need->times > 65535)
         return status_fail(BLY_EPARAM, "at least %llu times is not within "
                            "1 .. 65535: a counter has 16 bits at most",

@@ -215,7 +215,9 @@ static bly_status order_grows(const order *o)
 {
     const kind_growing *growing = o->kind->growing;
     if (growing == NULL)
-        return handle_unsupported(o->kind, "grow by itself", 0);
+        return status_fail(BLY_EUNSUPPORTED, "kind %s does not grow by "
+                           "itself: plan it for all its keys, or plan kind "
+                           "expandable or scalable", o->kind->name);
     if (growing->grown == NULL)
         return status_fail(BLY_EUNSUPPORTED, "how kind %s grows is up to "
                            "another system: plan it for all its keys",

@@ -82,7 +82,7 @@ out_has 'info --json: what would be smaller' 0 '"kind": "quotient",'
 seq 100 | "$BLOOMERY" build -k quotient -n 10000 -o roomy.bly
 try info roomy.bly
 out_has 'info: a filter that is nearly empty' 0 \
-    '^  could be +.* as quotient, if it is resized to its keys'
+    '^  could be +.* as quotient, if it is built again for its keys'
 check 'info: one line for it' [ "$(grep -c 'could be' out)" -eq 1 ]
 
 # ---- plan -------------------------------------------------------------------
@@ -102,7 +102,7 @@ try plan -n 1e6 --unknown -k scalable
 out_has 'plan --unknown: one kind' 0 '^size .* 16\.[0-9]+ bits per key$'
 try plan -n 1e6 --unknown -k quotient
 refused 'plan --unknown: a kind that does not grow' \
-    'kind quotient cannot grow by itself'
+    'kind quotient does not grow by itself: plan it'
 try plan --unknown -k scalable
 refused 'plan --unknown: without a number to compare at' 'ITEMS is missing'
 try plan -n 1e6 --all

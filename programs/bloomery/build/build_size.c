@@ -13,11 +13,16 @@
 #include <unistd.h>
 
 /* The number of keys to plan for if they cannot be counted, or there are none
- * yet: for a filter that grows, and for one that does not. */
+ * yet: for a filter that grows, and for one that does not. Some kinds need
+ * none. */
 enum { BUILD_FIRST = 1 << 16, BUILD_LEAST = 1 };
 
 static uint64_t build_first(const cli_build *s)
 {
+    bly_plan_t plan;
+
+    if (bly_plan(&plan, s->kind, NULL) >= 0)
+        return 0;
     return filter_kind_can(s->kind, BLY_CAN_GROW) ? BUILD_FIRST : BUILD_LEAST;
 }
 
@@ -55,6 +60,7 @@ static int build_uncounted(const cli_build *s, bly_spec *spec)
         return report_error("the keys from a pipe cannot be counted in "
                             "advance: give their maximum number with -n "
                             "ITEMS%s", filter_kind_of_family(s->kind, "sets")
+                            || filter_kind_of_family(s->kind, "removable")
                             ? ", or use a kind that grows (-k expandable)"
                             : "");
     spec->capacity = build_first(s);

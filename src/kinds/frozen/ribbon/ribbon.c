@@ -14,8 +14,8 @@
  *
  * Use it for a fixed set of keys if every bit of memory counts or the filter is
  * sent over a network: it is the smallest kind, 30 % smaller than `standard` at
- * 1 %. The form `homogeneous` is 5 % smaller than `fuse`, and its build cannot
- * fail. In the cache, it answers a batch in three quarters of the time.
+ * 1 %. There the form `homogeneous` is 5 % smaller than `fuse`, and its build
+ * cannot fail. In the cache, it answers a batch in three quarters of the time.
  *
  * WHEN NOT TO
  *
@@ -31,7 +31,7 @@
  *
  * A lookup reads three tiles in a row, 12 r bytes, and a threshold of two bits,
  * which is usually in the cache. One key in 20 needs a second such read. A
- * batch prefetches these lines 128 keys ahead. Any rate is met: 1 % takes 6.72
+ * batch prefetches these lines 128 keys ahead. Any rate is met: 1 % takes 6.75
  * bits, because 72 % of the keys have 7 bits and the others 6. Such a mixture
  * makes a single lookup up to 6 % slower, and a batch in the cache 16 to 37 %.
  * `bits=7` avoids it.
