@@ -733,8 +733,13 @@ static void feed_warn(const bly_info_t *stat, const char *advice)
         feed_warn_exact(stat, advice);
         return;
     }
-    if (stat->items <= stat->capacity
-        || !(stat->rate > 1.1 * stat->planned_rate))
+    if (!(stat->rate > 1.1 * stat->planned_rate))
+        return;
+    if (filter_kind_grows(stat->kind)) {
+        made_warn_united(stat);
+        return;
+    }
+    if (stat->items <= stat->capacity)
         return;
     report_note("warning: %s keys are in a filter planned for %s: its "
                 "false-positive rate is now %s, not %s: %s",

@@ -66,6 +66,14 @@ bool filter_kind_can(const char *kind, uint64_t ability)
     return info != NULL && (info->can & ability) != 0;
 }
 
+bool filter_kind_grows(const char *kind)
+{
+    bly_spec spec = { .capacity = 1 };
+    bly_plan_t plan;
+
+    return bly_plan_grown(&plan, kind, &spec, 2) >= 0;
+}
+
 bool filter_can(const bly_filter *filter, uint64_t ability)
 {
     return (bly_can(filter) & ability) != 0;

@@ -212,6 +212,9 @@ int filter_check_lock(int lock, const char *path);
 bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
 
+/* Does a kind grow by itself, at its planned rate? */
+bool filter_kind_grows(const char *kind);
+
 /* Refuses the filter, whose kind `lacks` an ability ("does not count"), and
  * lists the kinds that have it, or the core ones of many. Returns
  * CLI_ERROR. */
@@ -531,6 +534,9 @@ int made_check(const cli_command *command, const char *output, bool json);
  * if the filter holds more keys than planned. */
 void made_report(const bly_filter *filter, const char *output, bool verbose,
                  bool json, const char *advice);
+
+/* Warns that a filter has a higher rate than planned because it was united. */
+void made_warn_united(const bly_info_t *stat);
 
 /* ==== cheaper.c ========================================================= */
 

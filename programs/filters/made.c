@@ -31,6 +31,14 @@ static void made_json(const bly_info_t *stat, const char *output)
     json_close_object();
 }
 
+void made_warn_united(const bly_info_t *stat)
+{
+    report_note("warning: the rates of united filters add up: the "
+                "false-positive rate is %s, not %s: build it again from all "
+                "keys", report_percent(stat->rate).text,
+                report_percent(stat->planned_rate).text);
+}
+
 /* Warns about a filter that promises to be exact, or to keep a rate. */
 static void made_warn(const bly_info_t *stat, const char *advice)
 {
@@ -40,12 +48,8 @@ static void made_warn(const bly_info_t *stat, const char *advice)
                     "(rate %s): %s", report_count(stat->capacity).text,
                     report_percent(stat->rate).text, advice);
     else if (stat->planned_rate > 0 && stat->rate > 1.1 * stat->planned_rate
-             && stat->distinct <= (double)stat->capacity)
-        report_note("warning: the rates of united filters add up: the result's "
-                    "false-positive rate is %s, not %s: build it again from "
-                    "all keys",
-                    report_percent(stat->rate).text,
-                    report_percent(stat->planned_rate).text);
+             && filter_kind_grows(stat->kind))
+        made_warn_united(stat);
     else if (stat->planned_rate > 0 && stat->rate > 1.1 * stat->planned_rate)
         report_note("warning: the result holds more keys than the %s it was "
                     "planned for: its false-positive rate is %s, not %s: %s",

@@ -83,6 +83,14 @@ out_is 'an equal union' 0 '1000\n'
 try check u.bly w.bly a.bly b.bly
 status_is 'what unite wrote is sound' 0
 
+for i in 1 2 3 4 5 6; do
+    seq ${i}00000 ${i}03000 | "$BLOOMERY" build -k expandable -n 1000 -o part$i.bly
+done
+try unite -o sum.bly part1.bly part2.bly part3.bly part4.bly part5.bly part6.bly
+note 'unite: the rates add up' 'the rates of united filters add up: .* not 1 %'
+echo one | try add sum.bly
+note 'add to such a filter says so as well' 'the rates of united filters add up'
+
 # ---- unite --level ----------------------------------------------------------
 : >nothing
 try build -k attenuated:depth=3 -n 1000 -p 1e-9 -o link.bly nothing
