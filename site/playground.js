@@ -70,6 +70,10 @@ class Tracer {
         return this.c.trace_ask(this.key, key.length);
     }
 
+    askBatch() {
+        return this.c.trace_ask_batch();
+    }
+
     reads() {
         const pairs = new Uint32Array(this.c.memory.buffer,
             this.c.trace_reads(), 2 * this.c.trace_count());

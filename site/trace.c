@@ -125,15 +125,6 @@ EXPORT("trace_bytes") size_t trace_bytes(void)
 static bly_key asked;                   /* made of the text, perhaps in: */
 static void *asked_room;
 
-/* A batch of one key, since single lookups keep numbers of the image that were
- * read when the filter was opened. */
-static bool answer(const bly_filter *of)
-{
-    bool there;
-    bly_contains_many(of, &(bly_keys){ .n = 1, .keys = &asked }, &there);
-    return there;
-}
-
 /* Looks up the key that a text has in this filter, and keeps what is read: 1
  * perhaps, 0 certainly not, or -1 if the text has no key. */
 EXPORT("trace_ask") int trace_ask(const void *text, size_t length)
@@ -150,7 +141,19 @@ EXPORT("trace_ask") int trace_ask(const void *text, size_t length)
         return -1;
     begins = (uintptr_t)image;
     ends = begins + image_bytes;
-    bool there = answer(filter);
+    bool there = bly_contains(filter, asked.data, asked.length);
+    ends = begins;
+    return there;
+}
+
+/* Looks that key up again, in a batch, and keeps what is read as well. A single
+ * lookup does not read some numbers that the filter has kept since it was
+ * opened. */
+EXPORT("trace_ask_batch") int trace_ask_batch(void)
+{
+    bool there;
+    ends = begins + image_bytes;
+    bly_contains_many(filter, &(bly_keys){ .n = 1, .keys = &asked }, &there);
     ends = begins;
     return there;
 }
@@ -174,7 +177,7 @@ EXPORT("trace_flip") int trace_flip(uint32_t byte, uint32_t bit)
     int there = -1;
     image[byte] ^= (unsigned char)(1u << bit);
     if (bly_wrap(&other, image, image_bytes, NULL) == BLY_OK) {
-        there = answer(other);
+        there = bly_contains(other, asked.data, asked.length);
         bly_free(other);
     }
     image[byte] ^= (unsigned char)(1u << bit);

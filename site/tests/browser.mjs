@@ -340,10 +340,11 @@ async function files() {
 }
 
 // In the page: how many bits of the image decide the last answer, and how many of
-// these are in bytes that no recorded load reads. Each flip opens the image anew, so
-// only every 97th bit of a large image is flipped.
+// these are in bytes that no recorded load reads, of this lookup or of a batch. Each
+// flip opens the image anew, so only every 97th bit of a large image is flipped.
 function everyBit() {
     const read = new Set();
+    tracer.askBatch();
     for (const { offset, bytes } of tracer.reads())
         for (let i = 0; i < bytes; i++)
             read.add(offset + i);
