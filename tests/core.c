@@ -35,7 +35,7 @@ static void test_lists_the_core(void **state)
     (void)state;
     size_t n;
     const bly_kind_info *const *kinds = bly_kinds(&n);
-    assert_int_equal(n, 10);
+    assert_int_equal(n, 11);
     for (size_t i = 0; i < n; i++)
         assert_string_equal(kinds[i]->tier, "core");
     bly_formats(&n);

@@ -210,6 +210,18 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     return status;
 }
 
+/* Plans the filter. A kind that grows may have chosen its own capacity, to which
+ * the rate is then held. */
+static bly_status order_plan(order *o, const bly_spec *spec)
+{
+    bly_status status = o->kind->plan(&o->plan, &o->asked);
+    if (status != BLY_OK || spec->capacity > 0 || o->kind->growing == NULL)
+        return status;
+    status = order_rate(&o->asked.rate, spec, o->plan.capacity,
+                        o->kind->foreign != NULL);
+    return status != BLY_OK ? status : o->kind->plan(&o->plan, &o->asked);
+}
+
 /* Can a filter of this kind be planned that has grown? */
 static bly_status order_grows(const order *o)
 {
@@ -254,7 +266,7 @@ bly_status order_make_grown(order *o, const char *kind, const bly_spec *given,
     if (status == BLY_OK && grown > spec->capacity)
         status = order_grows(o);
     if (status == BLY_OK)
-        status = o->kind->plan(&o->plan, &o->asked);
+        status = order_plan(o, spec);
     if (status == BLY_OK)
         status = order_grown(o, grown);
     if (status == BLY_OK)
