@@ -17,7 +17,6 @@ void about_json(const bly_filter *filter, const bly_info_t *stat,
     json_open_object(NULL);
     json_string("file", file);
     bly_info_each(stat, filter, json_field, NULL);
-    cheaper_json(stat);
     json_close_object();
 }
 

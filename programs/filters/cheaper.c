@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame/json.h"
 #include "frame/output.h"
 #include "frame/report.h"
 
@@ -16,13 +15,13 @@ static const double CHEAPER_SHARE = 0.75;
 typedef struct {
     bool        fixed;                  /* all keys are there at once        */
     bool        early;                  /* for a filter less than half full  */
-    const char *name, *when;
+    const char *when;
 } cheaper_way;
 
 static const cheaper_way cheaper_ways[] = {
-    { false, true,  "again",   "if it is built again for its keys" },
-    { false, false, "counted", "if the number of keys is known" },
-    { true,  false, "frozen",  "if it is built from all keys at once" },
+    { false, true,  "if it is built again for its keys" },
+    { false, false, "if the number of keys is known" },
+    { true,  false, "if it is built from all keys at once" },
 };
 
 enum { CHEAPER_WAYS = sizeof cheaper_ways / sizeof *cheaper_ways };
@@ -115,21 +114,4 @@ static void cheaper_report(const cheaper_way *way, const bly_advice *found,
 void cheaper_note(const bly_info_t *stat, const char *output)
 {
     cheaper_each(stat, cheaper_report, output);
-}
-
-static void cheaper_object(const cheaper_way *way, const bly_advice *found,
-                           const char *output)
-{
-    (void)output;
-    json_open_object(way->name);
-    json_string("kind", found->kind);
-    json_count("bytes", found->plan.bytes);
-    json_close_object();
-}
-
-void cheaper_json(const bly_info_t *stat)
-{
-    json_open_object("could_be");
-    cheaper_each(stat, cheaper_object, NULL);
-    json_close_object();
 }

@@ -542,11 +542,10 @@ void made_warn_united(const bly_info_t *stat);
 
 /* Print what would take a quarter less for a filter's keys: one core kind with
  * the same abilities that knows their number, and one that is built from them;
- * or, while it is less than half full, another size. As lines of `info`, as
- * notes, and as an object "could_be". */
+ * or, while it is less than half full, another size. As lines of `info`, and as
+ * notes. */
 void cheaper_text(const bly_info_t *stat);
 void cheaper_note(const bly_info_t *stat, const char *output);
-void cheaper_json(const bly_info_t *stat);
 
 /* ==== asked.c =========================================================== */
 

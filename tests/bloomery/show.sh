@@ -77,8 +77,6 @@ check 'build --verbose: what would have been smaller' \
     grep -q 'grown.bly: could be .* as quotient, if the number of keys is known' err
 try info grown.bly
 out_has 'info: what would be smaller' 0 '^  could be +.* as ribbon, if it is built'
-try info --json grown.bly
-out_has 'info --json: what would be smaller' 0 '"kind": "quotient",'
 seq 100 | "$BLOOMERY" build -k quotient -n 10000 -o roomy.bly
 try info roomy.bly
 out_has 'info: a filter that is nearly empty' 0 \
