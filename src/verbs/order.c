@@ -210,8 +210,8 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     return status;
 }
 
-/* Plans the filter. A kind that grows may have chosen its own capacity, to which
- * the rate is then held. */
+/* Plans the filter. A kind that grows may choose its own capacity, for which
+ * the rate must be possible. */
 static bly_status order_plan(order *o, const bly_spec *spec)
 {
     bly_status status = o->kind->plan(&o->plan, &o->asked);
