@@ -273,7 +273,8 @@ static bly_status expandable_move(void *image, const expandable_view *v,
         memcpy(old, copy, from->bytes);
         return expandable_crowded();
     }
-    uint64_t used = image_u64(head, EXPANDABLE_USED) - runs_used(&was);
+    uint64_t used = image_u64(head, EXPANDABLE_USED), gone = runs_used(&was);
+    used = used > gone ? used - gone : 0;   /* it is, in what a filter wrote */
     for (uint64_t i = 0; i < UINT64_C(1) << halves; i++) {
         runs_view now = expandable_table(to, blocks + i * to->bytes);
         used += runs_used(&now);
