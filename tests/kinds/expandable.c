@@ -179,6 +179,10 @@ static void test_unites_all_estimates(void **state)
         double found = (double)expandable_found(a, 2, 0, ASKED);
         assert_true(fabs(found - info.rate * ASKED)
                     <= 5 * sqrt(info.rate * ASKED + 1));
+        assert_said(bly_resize(a, 200000), BLY_OK);
+        assert_said(bly_unite(b, a), BLY_OK);
+        assert_int_equal(expandable_found(b, 1, 0, 3000 * (1 + i / 4)),
+                         3000 * (1 + i / 4));
         bly_free(a);
         bly_free(b);
     }

@@ -414,7 +414,6 @@ static bly_status expandable_resize_plan(bly_plan_t *plan, const void *image,
 typedef struct {
     void *into;
     expandable_view view;
-    uint32_t least;                     /* bits of the shortest one           */
     bly_status status;
 } expandable_putter;
 
@@ -430,7 +429,7 @@ static bool expandable_put_run(void *context, const expandable_walk *walk,
         if (i.item.remainder == 0 && i.beyond < after)
             p->status = status_plain(BLY_ECORRUPT);
         after = i.item.remainder == 0 ? i.beyond + 1 : after;
-        if (listed && bits < p->least)
+        if (listed && bits < EXPANDABLE_FIRST_MIN + EXPANDABLE_BITS_MIN)
             p->status = status_plain(BLY_ECORRUPT);
         if (listed && p->status == BLY_OK)
             p->status = expandable_put(p->into, &p->view, least, bits,
@@ -441,15 +440,14 @@ static bool expandable_put_run(void *context, const expandable_walk *walk,
     return true;
 }
 
-/* A shorter fingerprint than those of the first address, which no filter
- * writes, would be at so many places that a small forged one takes hours. */
+/* A fingerprint that is shorter than those of the least first address, which no
+ * filter writes, would be at so many places that a small forged one takes
+ * hours. A union has those of both filters' first addresses. */
 static bly_status expandable_put_all(void *into, const void *image)
 {
-    expandable_rule rule = expandable_rule_of(image);
     expandable_putter p = { .into = into, .view = expandable_look(into) };
     p.view.side[0].limit = p.view.side[1].limit
         = expandable_limit(p.view.side[1].slots, true);
-    p.least = rule.first + expandable_bits(&rule, rule.first);
     bool sound = expandable_each_run(image, expandable_put_run, &p);
     return sound ? p.status : status_plain(BLY_ECORRUPT);
 }
