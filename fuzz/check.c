@@ -197,12 +197,13 @@ static bool check_wrote(bly_status status)
         || status == BLY_EUNSAFE || status == BLY_EREMOVED;
 }
 
-/* Adds may also make the filter grow, or refuse a key that is not an integer in
- * range. */
+/* Adds may also make the filter grow, which may detect that it was forged, or
+ * refuse a key that is not an integer in range. */
 static bool check_added(bly_status status)
 {
     return check_wrote(status) || status == BLY_ENOMEM
-        || status == BLY_ETOOBIG || status == BLY_EPARAM;
+        || status == BLY_ETOOBIG || status == BLY_EPARAM
+        || status == BLY_ECORRUPT;
 }
 
 /* Sets whose sizes differ after growth do not combine. */

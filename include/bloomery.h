@@ -674,7 +674,8 @@ BLY_API void bly_free(bly_filter *filter);
  * it was perhaps there before (a kind that counts counts it once more). Errors:
  * BLY_EFULL (the filter is unchanged: bly_resize may help), BLY_EREMOVED (kind
  * twin), BLY_EPARAM (kind egh: the key is not an integer of its universe),
- * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
+ * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_ECORRUPT (a filter that
+ * was forged, which "expandable" may detect when it grows), BLY_EREADONLY,
  * BLY_EUNSUPPORTED (a frozen kind; also a hash alone, if the filter keeps or
  * hashes whole keys, as invertible:key=9 and rehash:key=whole do).
  *
