@@ -234,6 +234,15 @@ double math_numbers_rate(double range, double n)
     return range <= 1 ? n > 0 : -expm1(n * log1p(-1 / range));
 }
 
+double math_numbers_keys(double met, double range, double *sd)
+{
+    if (met >= range)
+        return *sd = (double)INFINITY;
+    double clear = log1p(-met / range);
+    *sd = math_probes_sd(range, -clear);
+    return met > 0 ? clear / log1p(-1 / range) : 0;
+}
+
 bool math_numbers_for(uint64_t *range, uint64_t n, double rate, uint64_t most)
 {
     double least = -1 / expm1(log1p(-rate) / (double)n);

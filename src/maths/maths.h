@@ -107,6 +107,10 @@ double math_probes_sd(double m, double load);
    (1 - 1/R)^n. */
 double math_numbers_rate(double range, double n);
 
+/* Returns the number of keys from which `met` of R numbers are expected, and
+ * the standard deviation of that [Whang 1990]: infinity if all are met. */
+double math_numbers_keys(double met, double range, double *sd);
+
 /* Finds the least R at which that is at most `rate`, n >= 1. Returns false if
  * it exceeds `most`, which is at most 2^63. */
 bool math_numbers_for(uint64_t *range, uint64_t n, double rate, uint64_t most);

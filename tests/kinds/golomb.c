@@ -261,6 +261,30 @@ static void test_counts_end(void **state)
     bly_free(filter);
 }
 
+/* Filters of few values, down to one: if each is there, the number of keys has
+ * no upper bound. */
+static void test_all_values(void **state)
+{
+    (void)state;
+    for (uint64_t range = 1; range < 9; range++) {
+        multiset m = { .range = range, .width = 3, .k = 2, .bytes = 64,
+                       .buckets = 2 };
+        bly_filter *filter = filter_empty(&m);
+        bly_info_t info;
+        for (uint64_t f = 0; f < range; f++) {
+            assert_status(bly_info(&info, filter), BLY_OK);
+            assert_true(info.distinct >= (double)f && isfinite(info.distinct));
+            assert_true(info.distinct_sd >= 0 && isfinite(info.distinct_sd));
+            assert_close(info.rate, (double)f / (double)range, 1e-12);
+            add_one(filter, &m, f);
+        }
+        assert_status(bly_info(&info, filter), BLY_OK);
+        assert_true(isinf(info.distinct) && info.distinct > 0);
+        assert_true(isinf(info.distinct_sd) && info.rate == 1);
+        bly_free(filter);
+    }
+}
+
 static void unite_one(uint64_t stream)
 {
     static multiset a, b;
@@ -603,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_layout_is_the_multisets),
         cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_counts_end),
+        cmocka_unit_test(test_all_values),
         cmocka_unit_test(test_unite),
         cmocka_unit_test(test_resize),
         cmocka_unit_test(test_each),

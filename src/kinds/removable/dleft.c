@@ -1016,19 +1016,6 @@ static bly_status dleft_resize(void *into, const void *image)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Keys fall on the R fingerprints like balls into bins; from the number of
- * those met follows that of the keys, with its variance [Whang 1990]. */
-static void dleft_distinct(bly_info_t *out, double met, double range)
-{
-    if (met >= range) {
-        out->distinct = out->distinct_sd = (double)INFINITY;
-        return;
-    }
-    double load = -log1p(-met / range);
-    out->distinct = met > 0 ? log1p(-met / range) / log1p(-1 / range) : 0;
-    out->distinct_sd = math_probes_sd(range, load);
-}
-
 static void dleft_stat(bly_info_t *out, const void *image)
 {
     dleft_view v = dleft_look(image);
@@ -1041,7 +1028,7 @@ static void dleft_stat(bly_info_t *out, const void *image)
         full += DLEFT_CELLS - platform_popcount(dleft_fold(short_of));
     }
     double range = dleft_range(&s);
-    dleft_distinct(out, (double)met, range);
+    out->distinct = math_numbers_keys((double)met, range, &out->distinct_sd);
     out->fill = (double)met / (DLEFT_CELLS * (double)buckets);
     out->rate = fmin((double)met / range, 1);
     out->probes = DLEFT_TABLES;

@@ -1025,11 +1025,10 @@ static void quotient_stat(bly_info_t *out, const void *image)
     uint64_t some = 0;
     while (runs_next(&c))
         some++;
-    double range = (double)v.range, share = (double)some / range;
-    out->distinct = some == 0 ? 0 : log1p(-share) / log1p(-1 / range);
-    out->distinct_sd = math_probes_sd(range, -log1p(-share));
+    double range = (double)v.range;
+    out->distinct = math_numbers_keys((double)some, range, &out->distinct_sd);
     out->fill = fmin((double)runs_used(&v) / (double)v.slots, 1);
-    out->rate = share;
+    out->rate = (double)some / range;
     out->probes = 1;
 }
 

@@ -496,11 +496,10 @@ static void golomb_stat(bly_info_t *out, const void *image)
     uint64_t some = 0;
     while (golomb_next(&w))
         some++;
-    double range = (double)v.range, share = (double)some / range;
-    out->distinct = some == 0 ? 0 : log1p(-share) / log1p(-1 / range);
-    out->distinct_sd = math_probes_sd(range, -log1p(-share));
+    double range = (double)v.range;
+    out->distinct = math_numbers_keys((double)some, range, &out->distinct_sd);
     out->fill = golomb_fill(&v);
-    out->rate = share;
+    out->rate = (double)some / range;
     out->probes = 1;
 }
 
