@@ -383,6 +383,9 @@ static void expandable_hostile(uint64_t keys, uint64_t stream)
     for (size_t i = HEAD; i < bytes; i++)
         if (stream % 3 == 0 || test_random(stream, i) % 64 == 0)
             bad[i] = stream == 0 ? 0xFF : (uint8_t)test_random(stream + 1, i);
+    if (stream % 4 > 1)                 /* slots in use: none, or all but one */
+        image_set_u64(bad, IMAGE_HEADER + 8, stream % 4 == 2 ? 0
+                      : image_u64(bad, IMAGE_HEADER + 16) - 1);
     image_seal(bad);
     assert_said(bly_unpack(&forged, bad, bytes, NULL), BLY_OK);
     for (uint64_t i = 0; i < 300; i++) {
@@ -392,11 +395,15 @@ static void expandable_hostile(uint64_t keys, uint64_t stream)
         (void)bly_remove_hash(forged, hash);
         (void)bly_add_hash(forged, hash);
     }
+    image = bly_image(forged, &bytes);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     (void)bly_list_fingerprints(forged, expandable_visited, &visits);
     assert_status(bly_info(&info, forged), BLY_OK);
     (void)bly_unite(other, forged);
     (void)bly_unite(forged, other);
     (void)bly_resize(forged, 200000);
+    image = bly_image(forged, &bytes);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     bly_free(forged);
     bly_free(other);
     bly_free(filter);
@@ -447,6 +454,7 @@ static void test_forged_numbers_are_refused(void **state)
 {
     (void)state;
     expandable_refuses(IMAGE_HEADER + 8, UINT64_MAX / 2);
+    expandable_refuses(IMAGE_HEADER + 16, UINT64_MAX / 2);
     expandable_refuses(IMAGE_CAPACITY, UINT64_MAX / 2);
     expandable_refuses(IMAGE_CAPACITY, 481);
 }

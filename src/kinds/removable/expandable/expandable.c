@@ -283,6 +283,7 @@ static bly_status expandable_check(const void *image)
 
     uint64_t left = image_u64(image_payload(image), EXPANDABLE_LEFT);
     uint64_t used = image_u64(image_payload(image), EXPANDABLE_USED);
+    uint64_t due = image_u64(image_payload(image), EXPANDABLE_DUE);
     uint64_t packed = image_u64(image_payload(image), EXPANDABLE_NEW);
     uint64_t was = image_u64(image_payload(image), EXPANDABLE_OLD);
     expandable_layout now = expandable_unpack(packed);
@@ -291,8 +292,7 @@ static bly_status expandable_check(const void *image)
               && expandable_layout_sound(&now, &rule)
               && expandable_segments(&now)
                  <= (bytes - EXPANDABLE_HEAD) / expandable_segment_bytes(&now)
-              && used <= expandable_segments(&now) * expandable_count(&now)
-                         * RUNS_BLOCK;
+              && used <= expandable_room(&now) && due <= expandable_room(&now);
     if (sound && left > 0)
         sound = expandable_layout_sound(&old, &rule)
              && left < expandable_segments(&old)

@@ -137,6 +137,12 @@ static inline uint64_t expandable_slots(const expandable_layout *l)
     return expandable_segments(l) * l->blocks * RUNS_BLOCK;
 }
 
+/* Slots of all segments: what may be in use. */
+static inline uint64_t expandable_room(const expandable_layout *l)
+{
+    return expandable_segments(l) * expandable_count(l) * RUNS_BLOCK;
+}
+
 /* The slots in use at which the filter begins to grow. */
 static inline uint64_t expandable_due(const expandable_layout *l)
 {
@@ -182,6 +188,18 @@ static inline expandable_layout expandable_layout_at(const void *image,
                                                      uint64_t which)
 {
     return expandable_unpack(image_u64(image_payload(image), which));
+}
+
+/* Counts slots that were freed, and others that were taken, in the head of a
+ * payload that has `room`. In one that was forged, the number may be wrong, but
+ * stays within the room. */
+static inline void expandable_recount(uint8_t *head, uint64_t room,
+                                      uint64_t freed, uint64_t taken)
+{
+    uint64_t used = image_u64(head, EXPANDABLE_USED);
+    used = used > freed ? used - freed : 0;
+    used += taken < room - used ? taken : room - used;
+    image_set_u64(head, EXPANDABLE_USED, used);
 }
 
 /* Is a hash in a segment that has grown? */

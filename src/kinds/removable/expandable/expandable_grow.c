@@ -273,16 +273,18 @@ static bly_status expandable_move(void *image, const expandable_view *v,
         memcpy(old, copy, from->bytes);
         return expandable_crowded();
     }
-    uint64_t used = image_u64(head, EXPANDABLE_USED), gone = runs_used(&was);
-    used = used > gone ? used - gone : 0;   /* it is, in what a filter wrote */
+    uint64_t freed = runs_used(&was), taken = 0;
+    uint64_t segments = UINT64_C(1) << (to->address - to->within);
+    uint64_t room = segments * to->count * RUNS_BLOCK;
     for (uint64_t i = 0; i < UINT64_C(1) << halves; i++) {
         runs_view now = expandable_table(to, blocks + i * to->bytes);
-        used += runs_used(&now);
+        taken += runs_used(&now);
     }
+    expandable_recount(head, room, freed, taken);
+    uint64_t due = image_u64(head, EXPANDABLE_USED) + freed / EXPANDABLE_PACE
+                 + 1;
     image_set_u64(head, EXPANDABLE_LEFT, segment);
-    image_set_u64(head, EXPANDABLE_USED, used);
-    image_set_u64(head, EXPANDABLE_DUE,
-                  used + runs_used(&was) / EXPANDABLE_PACE + 1);
+    image_set_u64(head, EXPANDABLE_DUE, due < room ? due : room);
     return BLY_OK;
 }
 

@@ -222,17 +222,14 @@ uint64_t expandable_count_of(const void *image, uint64_t hash)
 
 /* ---- Slots that are counted -------------------------------------------- */
 
-/* Counts the slots that a change has taken or given back. */
-PLATFORM_INLINE void expandable_used(uint8_t *head, uint64_t before,
-                                     uint64_t after)
+/* Counts the slots of a segment after a change, of which some were in use
+ * before it. */
+PLATFORM_INLINE void expandable_changed(void *image, const runs_view *segment,
+                                        uint64_t before)
 {
-    uint64_t used = image_u64(head, EXPANDABLE_USED) + after - before;
-    image_set_u64(head, EXPANDABLE_USED, used);
-}
-
-static uint8_t *expandable_head(void *image)
-{
-    return image_payload_mut(image);
+    expandable_layout now = expandable_layout_at(image, EXPANDABLE_NEW);
+    expandable_recount(image_payload_mut(image), expandable_room(&now), before,
+                       runs_used(segment));
 }
 
 bly_status expandable_is_full(void)
@@ -289,7 +286,7 @@ expandable_add_long(void *image, const expandable_view *view, uint64_t hash)
     runs_item item = expandable_seek(&p, &run, &seen, false);
     if (!runs_raise(&p.v, p.quotient, &run, &item, 1, p.side->limit))
         return expandable_is_full();
-    expandable_used(expandable_head(image), before, runs_used(&p.v));
+    expandable_changed(image, &p.v, before);
     return seen ? BLY_SEEN : BLY_OK;
 }
 
@@ -298,7 +295,7 @@ PLATFORM_INLINE bly_status expandable_add_by(void *image,
                                              uint64_t hash, bool still,
                                              bool bmi)
 {
-    uint8_t *head = expandable_head(image);
+    uint8_t *head = image_payload_mut(image);
     expandable_place p = expandable_on(view, hash, still);
     uint64_t all = image_u64(head, EXPANDABLE_USED), used = runs_used(&p.v);
     runs_run run;
@@ -417,7 +414,7 @@ static bly_status expandable_change_short(void *image,
         if ((!less && now < count)
             || (now != count && !expandable_set_short(&p, beyond, now)))
             return expandable_is_full();
-        expandable_used(expandable_head(image), before, runs_used(&p.v));
+        expandable_changed(image, &p.v, before);
         step = UINT64_C(1) << (64 - p.side->address);
         if (last - at < step)
             return BLY_OK;
@@ -441,7 +438,7 @@ bly_status expandable_put(void *image, const expandable_view *view,
     runs_item item = runs_seek(&p.v, &rest, x);
     if (!runs_raise(&p.v, p.quotient, &run, &item, count, p.side->limit))
         return expandable_is_full();
-    expandable_used(expandable_head(image), before, runs_used(&p.v));
+    expandable_changed(image, &p.v, before);
     return BLY_OK;
 }
 
@@ -484,7 +481,7 @@ static bly_status expandable_remove_slowly(void *image,
                                        true);
     if (!runs_lower(&p.v, p.quotient, &run, &i.item))
         return status_plain(BLY_EABSENT);
-    expandable_used(expandable_head(image), before, runs_used(&p.v));
+    expandable_changed(image, &p.v, before);
     return BLY_OK;
 }
 
@@ -501,7 +498,7 @@ PLATFORM_INLINE bly_status expandable_remove_by(void *image,
         return status_plain(BLY_EABSENT);
     if (item.count == 0 || !runs_lower(&p.v, p.quotient, &run, &item))
         return expandable_remove_slowly(image, view, hash);
-    expandable_used(expandable_head(image), before, runs_used(&p.v));
+    expandable_changed(image, &p.v, before);
     return BLY_OK;
 }
 
