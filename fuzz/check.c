@@ -370,13 +370,16 @@ static const char *check_repack(bly_filter *f)
     return NULL;
 }
 
-/* Unpacks bytes, packed or not, to a filter of its own. */
+/* Unpacks bytes, packed or not, to a filter of its own. They are not taken for
+ * another system's file, which bly_check would refuse. */
 static const char *check_unpack(const uint8_t *block, size_t n,
                                 bly_status checked)
 {
     uint64_t hashes[CHECK_HASHES];
+    bly_options own = check_options;
+    own.format = "bloomery";
     bly_filter *f = NULL;
-    bly_status status = bly_unpack(&f, block, n, &check_options);
+    bly_status status = bly_unpack(&f, block, n, &own);
     CHECK(status == checked || (checked == BLY_OK && status == BLY_ENOMEM)
           || (checked == BLY_OK && status == BLY_ESECRET
               && check_keyed(block, n)), "unpack and check disagree");
