@@ -196,10 +196,12 @@ def fuse(p, h, keys, parts, place, stride):
     a ^= a >> 32
     b = a * 0xf1357aea2e62a9c5 & M64
     table = 8 * (-(-shards // 64) * 64 + shard * stride)
+    shorter = windows * length * (keys >> 48) >> 16
     for i, r in enumerate((a >> 32, a % 2**32, b >> 32, b % 2**32)[:d]):
         cell = ((rest * windows >> 32) + i) * length + (r * length >> 32)
-        x ^= field(p, table + cell * (f + 2 + v if v else f), f)
-    return keys > 0 and x % 2**f == 0
+        if i == 0: bits = f - (cell < shorter)
+        x ^= field(p, table + cell * (f + 2 + v if v else f) - min(cell, shorter), bits)
+    return keys % 2**48 > 0 and x % 2**bits == 0
 
 xor = bloomier = fuse
 

@@ -373,7 +373,8 @@ ABI_AT(bly_inline_fuse, bits, 40);
 ABI_AT(bly_inline_fuse, empty, 44);
 ABI_AT(bly_inline_fuse, salt, 48);
 ABI_AT(bly_inline_fuse, bytes, 56);
-ABI_AT(bly_inline_fuse, reserved, 64);
+ABI_AT(bly_inline_fuse, shorter, 64);
+ABI_AT(bly_inline_fuse, reserved, 72);
 
 ABI_SIZE(bly_inline_cuckoo, 96);
 ABI_AT(bly_inline_cuckoo, payload, 0);

@@ -141,9 +141,9 @@ static bool packs(const bly_kind_info *kind)
 }
 
 /* Numeric choices with a format of their own. A ribbon of whole bits has the
- * bytes that all ribbons had before shares of a bit. */
+ * bytes that all ribbons had before shares of a bit, and so has a "fuse". */
 static const char *const golden_numbers[] = {
-    "approximator:parts=2", "egh:bits=3", "ribbon:bits=7",
+    "approximator:parts=2", "egh:bits=3", "fuse:bits=7", "ribbon:bits=7",
     "ribbon:form=homogeneous,bits=7",
 };
 
@@ -363,7 +363,8 @@ static const struct {
       { 64, 130, 131, 132, 133, 257, 258, 265, 267, 272, 516, 580, 688, 690,
         691, 692, 693, 695, 697, 2064, -1 } },
     { "xor", 10, 0, 10, { 554, 557, 558, -1 } },
-    { "fuse", 10, 0, 10, { 554, 557, 558, -1 } },
+    { "fuse:bits=7", 10, 0, 10, { 554, 557, 558, -1 } },
+    { "fuse", 10, 0, 10, { 553, 556, 557, -1 } },
     { "bloomier:bits=8", 10, 0, 10, { 597, 600, 601, 607, 609, 611, -1 } },
     { "gcs", 1, 0, 1, { 67, 513, 514, 516, 576, -1 } },
     { "stable:m=100,k=3,max=15", 10, 0, 1,

@@ -256,11 +256,12 @@ typedef struct {
     uint32_t segment;           /* L: cells per segment                      */
     uint32_t windows;           /* c: segments in which a key may begin      */
     uint32_t arity;             /* d: cells per key, 3 or 4                  */
-    uint32_t bits;              /* per cell, which is a fingerprint          */
+    uint32_t bits;              /* f: per cell, which is a fingerprint       */
     uint32_t empty;             /* 1: the filter has no keys                 */
     uint64_t salt;              /* of the only shard, or 0                   */
     uint64_t bytes;             /* 1: d = 3, 8 bits per cell, and some keys  */
-    uint64_t reserved[4];       /* 0                                         */
+    uint64_t shorter;           /* U: the first cells, which have a bit less */
+    uint64_t reserved[3];       /* 0                                         */
 } bly_inline_fuse;
 
 /* Fills in a view of a filter of kind "fuse" or "xor". BLY_EUNSUPPORTED: the
@@ -909,11 +910,26 @@ BLY_INSIDE uint64_t bly_inside_share(uint64_t r, uint32_t n)
     return (r & UINT32_MAX) * n >> 32;
 }
 
-/* Returns cell `at` of a table, with other bits above its own. Few bits are
- * read from the two bytes that end with the last of them; a byte precedes every
- * table. None of the eight bytes that are read for others is in a later 64-byte
- * line than the cell; a table is whole lines, so that all of them are inside
- * it. */
+/* Returns the bits from `bit` on of a table, with other bits above them. Few
+ * bits are read from the two bytes that end with the last of them; a byte
+ * precedes every table. None of the eight bytes that are read for others is in
+ * a later 64-byte line than the last bit; a table is whole lines, so that all
+ * of them are inside it. */
+BLY_INSIDE uint64_t bly_inside_bits(const uint8_t *table, uint64_t bit,
+                                    uint32_t bits)
+{
+    uint64_t first = bit >> 3, last = bit + bits - 1;
+    if (bits <= 9) {
+        const uint8_t *pair = table + (size_t)(last >> 3) - 1;
+        return ((uint32_t)pair[0] | (uint32_t)pair[1] << 8)
+               >> (last & 7) >> (9 - bits);
+    }
+    uint64_t end = (last >> 3 | 63) - 7, from = first < end ? first : end;
+    return bly_inside_load(table + (size_t)from) >> (bit - 8 * from);
+}
+
+/* Returns cell `at` of a table whose cells have equal sizes, with other bits
+ * above its own. */
 BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
                                     uint32_t bits)
 {
@@ -922,14 +938,7 @@ BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
     if (bits == 16)
         return table[(size_t)(2 * at)]
              | (uint64_t)table[(size_t)(2 * at + 1)] << 8;
-    uint64_t bit = at * bits, first = bit >> 3, last = bit + bits - 1;
-    if (bits <= 9) {
-        const uint8_t *pair = table + (size_t)(last >> 3) - 1;
-        return ((uint32_t)pair[0] | (uint32_t)pair[1] << 8)
-               >> (last & 7) >> (9 - bits);
-    }
-    uint64_t end = (last >> 3 | 63) - 7, from = first < end ? first : end;
-    return bly_inside_load(table + (size_t)from) >> (bit - 8 * from);
+    return bly_inside_bits(table, at * bits, bits);
 }
 
 /* A key's table, the cell in it where the first segment begins, and 32 bits for
@@ -988,6 +997,35 @@ BLY_INSIDE uint64_t bly_inside_at(const bly_inline_fuse *view,
          + bly_inside_chosen(view, cells, i);
 }
 
+/* Returns the first bit of a key's cell in segment i. */
+BLY_INSIDE uint64_t bly_inside_begin(const bly_inline_fuse *view,
+                                     const bly_inside_cells *cells, uint32_t i)
+{
+    uint64_t at = bly_inside_at(view, cells, i);
+    return at * view->bits - (at < view->shorter ? at : view->shorter);
+}
+
+/* Tests a key where some cells are short. These are read like the others, with
+ * the first bit of the next cell as their last bit. If the first cell of a key
+ * is not short, none is. */
+BLY_INSIDE bool bly_inside_shorter(const bly_inline_fuse *view, uint64_t state)
+{
+    const uint32_t bits = view->bits;
+    uint64_t read = state;
+    bly_inside_cells cells = bly_inside_cells_of(view, state);
+    bool less = bly_inside_at(view, &cells, 0) < view->shorter;
+    read ^= bly_inside_bits(cells.table, bly_inside_begin(view, &cells, 0),
+                            bits);
+    read ^= bly_inside_bits(cells.table, bly_inside_begin(view, &cells, 1),
+                            bits);
+    read ^= bly_inside_bits(cells.table, bly_inside_begin(view, &cells, 2),
+                            bits);
+    if (view->arity == 4)
+        read ^= bly_inside_bits(cells.table, bly_inside_begin(view, &cells, 3),
+                                bits);
+    return ((read & bly_inside_mask(bits - less)) | view->empty) == 0;
+}
+
 BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
                                          uint64_t hash)
 {
@@ -995,6 +1033,8 @@ BLY_INSIDE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
     uint64_t state = bly_inside_mix(hash), read = state;
     if (view->bytes != 0)
         return bly_inside_bytes(view, state);
+    if (view->shorter != 0)
+        return bly_inside_shorter(view, state);
     bly_inside_cells cells = bly_inside_cells_of(view, state);
     read ^= bly_inside_cell(cells.table, bly_inside_at(view, &cells, 0), bits);
     read ^= bly_inside_cell(cells.table, bly_inside_at(view, &cells, 1), bits);
@@ -1010,7 +1050,7 @@ BLY_INSIDE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
 {
     bly_inside_cells cells = bly_inside_cells_of(view, bly_inside_mix(hash));
     for (uint32_t i = 0; i < view->arity; i++) {
-        uint64_t bit = bly_inside_at(view, &cells, i) * view->bits;
+        uint64_t bit = bly_inside_begin(view, &cells, i);
         bly_inside_ask(cells.table + (size_t)(bit >> 3));
     }
 }

@@ -24,6 +24,17 @@ enum {
  * hash. */
 static const double FINGERPRINT_NEARLY = 1.0 / (1 << 20);
 
+/* Returns the largest share p with which the rate is kept, where `bits` is the
+ * least f for it. Cells of one, two or four bytes stay whole, because they are
+ * looked up twice as fast as others. */
+static uint32_t fingerprint_choose_share(uint32_t bits, double rate)
+{
+    double share = FINGERPRINT_SHARES * (ldexp(rate, (int)bits) - 1);
+    bool whole = bits == 8 || bits == 16 || bits == 32 || bits < 2;
+    return whole || share < 1 ? 0
+         : (uint32_t)fmin(share, FINGERPRINT_SHARES - 1);
+}
+
 /* The least f for the rate. */
 static bly_status fingerprint_bits(uint32_t *bits, const fingerprint_wish *wish,
                                    const kind_spec *spec)
@@ -43,30 +54,43 @@ static bly_status fingerprint_bits(uint32_t *bits, const fingerprint_wish *wish,
 
 /* No result overflows for a shape within the limits of `check`: a stride is
  * below 2^39. */
-static uint64_t fingerprint_stride(const peel_shape *shape, uint32_t cell)
+static uint64_t fingerprint_stride(const peel_shape *shape, uint32_t cell,
+                                   uint32_t share)
 {
-    return fingerprint_round((peel_slots(shape) * cell + 7) / 8);
+    uint64_t bits = peel_slots(shape) * cell
+                  - fingerprint_shorter(shape, share);
+    return fingerprint_round((bits + 7) / 8);
 }
 
-static uint64_t fingerprint_payload(const peel_shape *shape, uint32_t cell)
+static uint64_t fingerprint_payload(const peel_shape *shape, uint64_t stride)
 {
-    return fingerprint_round(shape->shards)
-         + shape->shards * fingerprint_stride(shape, cell);
+    return fingerprint_round(shape->shards) + shape->shards * stride;
+}
+
+/* Returns the probability that an absent key passes: 2^-f, and twice that if
+ * its first slot is one of the short cells. */
+static double fingerprint_rate(const peel_shape *shape, uint32_t bits,
+                               uint32_t shorter)
+{
+    double part = shorter / (double)fingerprint_firsts(shape);
+    return ldexp(1 + part, -(int)bits);
 }
 
 /* Lines that the fields of a key lie in, on average: one that is no whole part
  * of a line may reach into the next. */
-static double fingerprint_lines(uint32_t arity, uint32_t field, uint32_t cell)
+static double fingerprint_lines(uint32_t arity, uint32_t field, uint32_t cell,
+                                uint32_t share)
 {
-    return arity * (1 + (512 % cell == 0 ? 0 : (field - 1) / 512.0));
+    bool whole = share == 0 && 512 % cell == 0;
+    return arity * (1 + (whole ? 0 : (field - 1) / 512.0));
 }
 
 static void fingerprint_plan_fill(bly_plan_t *plan, const peel_shape *s,
-                                  uint32_t bits, uint32_t label,
-                                  const kind_spec *spec)
+                                  uint32_t bits, uint32_t share,
+                                  uint32_t label, const kind_spec *spec)
 {
     uint32_t field = fingerprint_field(bits, label), cell = field + label;
-    double rate = ldexp(1, -(int)bits);
+    double rate = fingerprint_rate(s, bits, fingerprint_shorter(s, share));
     bool nearly = rate > spec->rate
                && rate <= spec->rate * (1 + FINGERPRINT_NEARLY);
     plan->capacity = spec->capacity;
@@ -74,22 +98,23 @@ static void fingerprint_plan_fill(bly_plan_t *plan, const peel_shape *s,
     plan->rate_sd = 0;
     plan->fill = (double)spec->capacity / (double)(s->shards * peel_slots(s));
     plan->probes = s->arity;
-    plan->lines_present = fingerprint_lines(s->arity, field, cell);
+    plan->lines_present = fingerprint_lines(s->arity, field, cell, share);
     plan->lines_absent = plan->lines_present;
-    plan->geometry[FINGERPRINT_KEYS] = spec->capacity;
+    plan->geometry[FINGERPRINT_KEYS] =
+        spec->capacity | (uint64_t)share << FINGERPRINT_SHARE_AT;
     plan->geometry[FINGERPRINT_SHARDS] =
         s->shards | (uint64_t)s->arity << FINGERPRINT_ARITY_AT
                   | (uint64_t)bits << FINGERPRINT_BITS_AT
                   | (uint64_t)label << FINGERPRINT_LABEL_AT;
     plan->geometry[FINGERPRINT_SEGMENT] =
         s->segment | (uint64_t)s->windows << FINGERPRINT_WINDOWS_AT;
-    plan->geometry[FINGERPRINT_STRIDE] = fingerprint_stride(s, cell);
+    plan->geometry[FINGERPRINT_STRIDE] = fingerprint_stride(s, cell, share);
 }
 
 bly_status fingerprint_plan(bly_plan_t *plan, const fingerprint_wish *wish,
                             const kind_spec *spec)
 {
-    uint32_t bits = (uint32_t)wish->bits, label = wish->label, cell;
+    uint32_t bits = (uint32_t)wish->bits, label = wish->label, cell, share = 0;
     bly_status status = BLY_OK;
     peel_shape s;
     if (spec->capacity == 0)
@@ -102,10 +127,13 @@ bly_status fingerprint_plan(bly_plan_t *plan, const fingerprint_wish *wish,
         || s.shards > FINGERPRINT_SHARDS_MAX
         || !peel_scratch(&plan->scratch, &s, spec->capacity))
         return kind_too_big(spec, "2^20 shards of 2^20 keys");
+    if (wish->share && wish->bits == KIND_CHOOSE)
+        share = fingerprint_choose_share(bits, spec->rate);
     cell = fingerprint_field(bits, label) + label;
-    status = kind_plan_bytes(plan, fingerprint_payload(&s, cell));
+    status = kind_plan_bytes(plan, fingerprint_payload(&s,
+                                       fingerprint_stride(&s, cell, share)));
     if (status == BLY_OK)
-        fingerprint_plan_fill(plan, &s, bits, label, spec);
+        fingerprint_plan_fill(plan, &s, bits, share, label, spec);
     return status;
 }
 
@@ -116,41 +144,58 @@ bly_status fingerprint_check(const void *image, bool labels)
     const fingerprint_view v = fingerprint_look(image);
     const peel_shape *s = &v.shape;
     uint64_t shards = image_geometry(image, FINGERPRINT_SHARDS);
+    uint32_t share = fingerprint_share(image);
     bool sound = s->shards >= 1 && s->shards <= FINGERPRINT_SHARDS_MAX
               && s->segment >= 1 && s->segment <= FINGERPRINT_SEGMENT_MAX
               && s->windows >= 1 && s->windows <= FINGERPRINT_WINDOWS_MAX
               && (s->arity == 3 || s->arity == 4)
               && v.bits >= 1 && v.field <= FINGERPRINT_BITS_MAX
+              && (share == 0 || (v.bits >= 2 && !labels))
               && (labels ? v.label >= 1 && v.label <= FINGERPRINT_LABEL_MAX
                            && s->arity == FINGERPRINT_LABEL_ARITY
                          : v.label == 0)
               && shards >> FINGERPRINT_END_AT == 0;
     /* Only now is it known that none of these overflows. */
     sound = sound && peel_slots(s) <= PEEL_SLOTS_MAX
-         && image_geometry(image, FINGERPRINT_KEYS) <= s->shards * peel_slots(s)
-         && v.stride == fingerprint_stride(s, v.cell)
-         && image_payload_bytes(image) == fingerprint_payload(s, v.cell);
+         && fingerprint_keys(image) <= s->shards * peel_slots(s)
+         && v.stride == fingerprint_stride(s, v.cell, share)
+         && image_payload_bytes(image) == fingerprint_payload(s, v.stride);
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* The forms of a cell's field that have code of their own: any bits; one byte;
- * two bytes; and up to 9 bits, which are read from the two bytes that end with
- * their last bit. */
+/* The forms of a cell's field that have code of their own: one byte; two bytes;
+ * up to 9 bits, which are read from the two bytes that end with their last bit;
+ * and any bits. These two have a form for tables with short cells. A short cell
+ * is read like the others, with the first bit of the next cell as its last bit.
+ * A cell that is not short follows the last one, so that this stays inside. */
 typedef enum {
-    FINGERPRINT_ANY, FINGERPRINT_BYTE, FINGERPRINT_PAIR, FINGERPRINT_NARROW,
-    FINGERPRINT_FORMS
+    FINGERPRINT_ANY, FINGERPRINT_ANY_SHORT, FINGERPRINT_BYTE, FINGERPRINT_PAIR,
+    FINGERPRINT_NARROW, FINGERPRINT_NARROW_SHORT, FINGERPRINT_FORMS
 } fingerprint_form;
 
 enum { FINGERPRINT_NARROW_BITS = 9 };
 
 static fingerprint_form fingerprint_form_of(const fingerprint_view *v)
 {
+    bool narrow = v->field <= FINGERPRINT_NARROW_BITS;
+    if (v->shorter > 0)
+        return narrow ? FINGERPRINT_NARROW_SHORT : FINGERPRINT_ANY_SHORT;
     if (v->label == 0 && (v->cell == 8 || v->cell == 16))
         return v->cell == 8 ? FINGERPRINT_BYTE : FINGERPRINT_PAIR;
-    return v->field <= FINGERPRINT_NARROW_BITS ? FINGERPRINT_NARROW
-                                               : FINGERPRINT_ANY;
+    return narrow ? FINGERPRINT_NARROW : FINGERPRINT_ANY;
+}
+
+PLATFORM_INLINE bool fingerprint_narrow(fingerprint_form form)
+{
+    return form == FINGERPRINT_NARROW || form == FINGERPRINT_NARROW_SHORT;
+}
+
+/* Returns whether the table has short cells. */
+PLATFORM_INLINE bool fingerprint_short(fingerprint_form form)
+{
+    return form == FINGERPRINT_ANY_SHORT || form == FINGERPRINT_NARROW_SHORT;
 }
 
 /* Returns the place of the field of a slot in the table that begins `row` bytes
@@ -165,8 +210,10 @@ PLATFORM_INLINE uint64_t fingerprint_at(const fingerprint_view *v,
     if (form == FINGERPRINT_PAIR)
         return row + 2 * slot;
     uint64_t bit = 8 * row + slot * v->cell;
-    return form == FINGERPRINT_NARROW ? bit + v->field - 1
-                                      : fingerprint_place(bit, v->field);
+    if (fingerprint_short(form))
+        bit -= slot < v->shorter ? slot : v->shorter;
+    return fingerprint_narrow(form) ? bit + v->field - 1
+                                    : fingerprint_place(bit, v->field);
 }
 
 /* Reads the field at a place, with other bits above it; a narrow one with
@@ -178,7 +225,7 @@ PLATFORM_INLINE uint64_t fingerprint_get(const fingerprint_view *v,
         return v->rows[place];
     if (form == FINGERPRINT_PAIR)
         return image_u16(v->rows + place, 0);
-    if (form == FINGERPRINT_NARROW)
+    if (fingerprint_narrow(form))
         return image_u16(v->rows + (place >> 3) - 1, 0) >> (place & 7);
     return fingerprint_load(v->rows, place);
 }
@@ -187,21 +234,20 @@ PLATFORM_INLINE uint64_t fingerprint_get(const fingerprint_view *v,
 PLATFORM_INLINE uint64_t fingerprint_low(const fingerprint_view *v,
                                          fingerprint_form form, uint64_t read)
 {
-    return form == FINGERPRINT_NARROW
+    return fingerprint_narrow(form)
          ? read >> (FINGERPRINT_NARROW_BITS - v->field) : read;
 }
 
-/* Returns whether the XOR of fields is what a key with this state has, in a
- * table that is not empty. */
-PLATFORM_INLINE bool fingerprint_same(const fingerprint_view *v,
-                                      fingerprint_form form, uint64_t read,
-                                      uint64_t state)
+/* Returns whether the XOR of fields is the fingerprint of a state, which has
+ * the bits of `mask`, in a table that is not empty. */
+PLATFORM_INLINE bool fingerprint_same(fingerprint_form form, uint64_t read,
+                                      uint64_t state, uint64_t mask)
 {
     if (form == FINGERPRINT_BYTE)
         return (uint8_t)(read ^ state) == 0;
     if (form == FINGERPRINT_PAIR)
         return (uint16_t)(read ^ state) == 0;
-    return ((read ^ state) & bits_mask(v->bits)) == 0;
+    return ((read ^ state) & mask) == 0;
 }
 
 /* Looks up a key. `one`: the only shard has the salt v->salt. The fewer
@@ -220,7 +266,9 @@ PLATFORM_INLINE bool fingerprint_has(const fingerprint_view *v, uint32_t arity,
     for (uint32_t j = 0; j < arity; j++)
         read ^= fingerprint_get(v, form,
                                 fingerprint_at(v, form, row, slot[j]));
-    return fingerprint_same(v, form, fingerprint_low(v, form, read), state);
+    bool brief = fingerprint_short(form) && slot[0] < v->shorter;
+    return fingerprint_same(form, fingerprint_low(v, form, read), state,
+                            bits_mask(v->bits - brief));
 }
 
 bool fingerprint_contains(const void *image, uint64_t hash)
@@ -228,6 +276,10 @@ bool fingerprint_contains(const void *image, uint64_t hash)
     const fingerprint_view v = fingerprint_look(image);
     if (v.empty)
         return false;
+    if (v.shorter > 0)
+        return v.shape.arity == 3
+             ? fingerprint_has(&v, 3, FINGERPRINT_ANY_SHORT, false, hash)
+             : fingerprint_has(&v, 4, FINGERPRINT_ANY_SHORT, false, hash);
     return v.shape.arity == 3
          ? fingerprint_has(&v, 3, FINGERPRINT_ANY, false, hash)
          : fingerprint_has(&v, 4, FINGERPRINT_ANY, false, hash);
@@ -259,17 +311,21 @@ static bool fingerprint_none(const void *view, uint64_t hash)
       { fingerprint_##name##_4, fingerprint_##name##_4_one } }
 
 FINGERPRINT_SINGLES(any, FINGERPRINT_ANY)
+FINGERPRINT_SINGLES(any_short, FINGERPRINT_ANY_SHORT)
 FINGERPRINT_SINGLES(byte, FINGERPRINT_BYTE)
 FINGERPRINT_SINGLES(pair, FINGERPRINT_PAIR)
 FINGERPRINT_SINGLES(narrow, FINGERPRINT_NARROW)
+FINGERPRINT_SINGLES(narrow_short, FINGERPRINT_NARROW_SHORT)
 
 kind_contains *fingerprint_contains_here(const void **subject, void *view)
 {
     static kind_contains *const single[FINGERPRINT_FORMS][2][2] = {
         [FINGERPRINT_ANY] = FINGERPRINT_TABLE(any),
+        [FINGERPRINT_ANY_SHORT] = FINGERPRINT_TABLE(any_short),
         [FINGERPRINT_BYTE] = FINGERPRINT_TABLE(byte),
         [FINGERPRINT_PAIR] = FINGERPRINT_TABLE(pair),
         [FINGERPRINT_NARROW] = FINGERPRINT_TABLE(narrow),
+        [FINGERPRINT_NARROW_SHORT] = FINGERPRINT_TABLE(narrow_short),
     };
     const fingerprint_view v = fingerprint_open(*subject);
     memcpy(view, &v, sizeof v);
@@ -302,8 +358,21 @@ typedef struct {
 
 typedef struct {
     uint64_t place[PEEL_ARITY_MAX][FINGERPRINT_FOUR];
-    uint64_t state[FINGERPRINT_FOUR];
+    uint64_t wanted[FINGERPRINT_FOUR];
 } fingerprint_four;
+
+/* Returns a state with all that comparing it takes: if there are short cells,
+ * the mask of the fingerprint's bits is in the high half, which has been used.
+ */
+PLATFORM_INLINE uint64_t fingerprint_wanted(const fingerprint_view *v,
+                                            fingerprint_form form,
+                                            uint64_t state, uint64_t first)
+{
+    uint64_t mask = bits_mask(v->bits) << 32;
+    uint64_t less = bits_mask(v->bits - 1) << 32;
+    return fingerprint_short(form)
+         ? (uint32_t)state | (first < v->shorter ? less : mask) : state;
+}
 
 PLATFORM_INLINE void
 fingerprint_prepare(const fingerprint_view *v, uint32_t arity,
@@ -317,7 +386,7 @@ fingerprint_prepare(const fingerprint_view *v, uint32_t arity,
         uint64_t salt = v->shape.shards == 1 ? v->salt
                                              : peel_salt(v->seeds[shard]);
         peel_places(&v->shape, arity, state, salt, slot);
-        four->state[i] = state;
+        four->wanted[i] = fingerprint_wanted(v, form, state, slot[0]);
         PLATFORM_UNROLL
         for (uint32_t j = 0; j < arity; j++)
             four->place[j][i] = fingerprint_at(v, form, row, slot[j]);
@@ -346,13 +415,14 @@ fingerprint_fetch(const fingerprint_view *v, uint32_t arity,
         PLATFORM_UNROLL
         for (size_t i = 0; i < FINGERPRINT_FOUR; i++) {
             uint64_t place = four->place[j][i];
-            uint64_t at = form == FINGERPRINT_ANY ? place >> 6
-                        : form == FINGERPRINT_NARROW ? place >> 3 : place;
+            bool any = form == FINGERPRINT_ANY || form == FINGERPRINT_ANY_SHORT;
+            uint64_t at = any ? place >> 6
+                        : fingerprint_narrow(form) ? place >> 3 : place;
             platform_prefetch(v->rows + at);
             if (labels)
                 platform_prefetch(v->rows + ((fingerprint_behind(v, form, place)
                                               + v->label - 1) >> 3));
-            else if (form == FINGERPRINT_ANY)
+            else if (any)
                 platform_prefetch(v->rows + at + 7);
         }
     }
@@ -372,7 +442,10 @@ fingerprint_answer(const fingerprint_view *v, uint32_t arity,
         for (uint32_t j = 0; j < arity; j++)
             read ^= fingerprint_get(v, form, four->place[j][i]);
         read = fingerprint_low(v, form, read);
-        present[i] = fingerprint_same(v, form, read, four->state[i]);
+        uint64_t wanted = four->wanted[i];
+        uint64_t mask = fingerprint_short(form) ? wanted >> 32
+                                                : bits_mask(v->bits);
+        present[i] = fingerprint_same(form, read, wanted, mask);
         if (labels != NULL && present[i]) {
             uint64_t own = four->place[fingerprint_which(v, read)][i];
             labels[i] = fingerprint_label(v, fingerprint_behind(v, form, own));
@@ -470,9 +543,26 @@ fingerprint_at_avx2(const fingerprint_view *v, fingerprint_form form,
         return _mm256_add_epi64(row, _mm256_slli_epi64(slot, 1));
     __m256i bit = _mm256_add_epi64(_mm256_slli_epi64(row, 3),
                                    _mm256_mul_epu32(slot, four_all(v->cell)));
-    return form == FINGERPRINT_NARROW
+    if (fingerprint_short(form))
+        bit = _mm256_sub_epi64(bit, _mm256_min_epu32(slot,
+                                                     four_all(v->shorter)));
+    return fingerprint_narrow(form)
          ? _mm256_add_epi64(bit, four_all(v->field - 1))
          : fingerprint_place_avx2(v, bit);
+}
+
+/* Computes fingerprint_wanted(). */
+CPU_TARGET_AVX2 PLATFORM_INLINE __m256i
+fingerprint_wanted_avx2(const fingerprint_view *v, fingerprint_form form,
+                        __m256i state, __m256i first)
+{
+    if (!fingerprint_short(form))
+        return state;
+    __m256i brief = _mm256_cmpgt_epi64(four_all(v->shorter), first);
+    __m256i masks = _mm256_blendv_epi8(four_all(bits_mask(v->bits) << 32),
+                                       four_all(bits_mask(v->bits - 1) << 32),
+                                       brief);
+    return _mm256_blend_epi32(state, masks, 0xAA);
 }
 
 CPU_TARGET_AVX2 PLATFORM_INLINE void
@@ -502,10 +592,12 @@ fingerprint_prepare_avx2(const fingerprint_view *v, uint32_t arity,
         __m256i slot = _mm256_add_epi64(begin,
                                         fingerprint_range_avx2(r[j], length));
         begin = _mm256_add_epi64(begin, length);
+        if (j == 0)
+            _mm256_storeu_si256((__m256i *)four->wanted,
+                                fingerprint_wanted_avx2(v, form, state, slot));
         __m256i at = fingerprint_at_avx2(v, form, row, slot);
         _mm256_storeu_si256((__m256i *)four->place[j], at);
     }
-    _mm256_storeu_si256((__m256i *)four->state, state);
 }
 
 /* Cells are prefetched one step later, because vectors are read faster when
@@ -567,7 +659,7 @@ PLATFORM_INLINE size_t fingerprint_groups(void)
  * line than it begins in. */
 typedef struct {
     uint64_t place[PEEL_ARITY_MAX][FINGERPRINT_LANES];
-    uint64_t fingerprint[FINGERPRINT_LANES];
+    uint64_t wanted[FINGERPRINT_LANES];
     uint8_t  over[PEEL_ARITY_MAX];
 } fingerprint_group;
 
@@ -608,10 +700,24 @@ fingerprint_place_avx512(const fingerprint_view *v, __m512i bit, __mmask8 *over)
                                                   _mm512_slli_epi64(at, 3)));
 }
 
-/* The first bits of the cells of eight keys: fingerprint_cells(). Their
- * states. */
+/* Computes fingerprint_wanted(); `brief`: there are short cells. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
-fingerprint_cells_avx512(const fingerprint_view *v, uint32_t arity,
+fingerprint_wanted_avx512(const fingerprint_view *v, bool brief, __m512i state,
+                          __m512i first)
+{
+    if (!brief)
+        return state;
+    __mmask8 less = _mm512_cmplt_epu64_mask(first, eight_all(v->shorter));
+    __m512i mask = _mm512_mask_blend_epi64(less,
+                       eight_all(bits_mask(v->bits) << 32),
+                       eight_all(bits_mask(v->bits - 1) << 32));
+    return _mm512_mask_blend_epi32(0xAAAA, state, mask);
+}
+
+/* Computes the first bits of the cells of eight keys, as fingerprint_at() does.
+ * Returns what is wanted there. */
+CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
+fingerprint_cells_avx512(const fingerprint_view *v, uint32_t arity, bool brief,
                          const uint64_t *hashes, __m512i bit[PEEL_ARITY_MAX])
 {
     __m512i length = eight_all(v->shape.segment);
@@ -630,23 +736,29 @@ fingerprint_cells_avx512(const fingerprint_view *v, uint32_t arity,
     __m512i b = _mm512_mullo_epi64(a, eight_all(PEEL_B));
     const __m512i r[PEEL_ARITY_MAX] = { _mm512_srli_epi64(a, 32), a,
                                         _mm512_srli_epi64(b, 32), b };
-    __m512i begin = _mm512_mul_epu32(first, length);
+    __m512i begin = _mm512_mul_epu32(first, length), wanted = state;
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
         __m512i slot = _mm512_add_epi64(begin,
                                         fingerprint_range_avx512(r[j], length));
         begin = _mm512_add_epi64(begin, length);
         bit[j] = _mm512_add_epi64(row, _mm512_mul_epu32(slot, cell));
+        if (brief)
+            bit[j] = _mm512_sub_epi64(bit[j], _mm512_min_epu32(slot,
+                                                  eight_all(v->shorter)));
+        if (j == 0)
+            wanted = fingerprint_wanted_avx512(v, brief, state, slot);
     }
-    return state;
+    return wanted;
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE void
 fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
-                           const uint64_t *hashes, fingerprint_group *g)
+                           bool brief, const uint64_t *hashes,
+                           fingerprint_group *g)
 {
     __m512i bit[PEEL_ARITY_MAX];
-    __m512i state = fingerprint_cells_avx512(v, arity, hashes, bit);
+    __m512i wanted = fingerprint_cells_avx512(v, arity, brief, hashes, bit);
     PLATFORM_UNROLL
     for (uint32_t j = 0; j < arity; j++) {
         __mmask8 over;
@@ -654,7 +766,7 @@ fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
                             fingerprint_place_avx512(v, bit[j], &over));
         g->over[j] = over;
     }
-    _mm512_storeu_si512(g->fingerprint, state);
+    _mm512_storeu_si512(g->wanted, wanted);
 }
 
 /* Prefetches the lines of a group. A cell across two lines is rare, so the
@@ -685,18 +797,19 @@ fingerprint_load_avx512(const fingerprint_view *v, __m512i place)
 
 /* fingerprint_match() */
 CPU_TARGET_AVX512 PLATFORM_INLINE void
-fingerprint_match_avx512(const fingerprint_view *v, __m512i read, __m512i state,
-                         bool *present)
+fingerprint_match_avx512(const fingerprint_view *v, bool brief, __m512i read,
+                         __m512i wanted, bool *present)
 {
-    __m512i mask = eight_all(bits_mask(v->bits));
-    __mmask8 same = _mm512_testn_epi64_mask(_mm512_xor_si512(read, state),
+    __m512i mask = brief ? _mm512_srli_epi64(wanted, 32)
+                         : eight_all(bits_mask(v->bits));
+    __mmask8 same = _mm512_testn_epi64_mask(_mm512_xor_si512(read, wanted),
                                             mask);
     same = v->empty ? 0 : same;
     _mm_storel_epi64((__m128i *)(void *)present, _mm_maskz_set1_epi8(same, 1));
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE void
-fingerprint_answer_avx512(const fingerprint_view *v, uint32_t arity,
+fingerprint_answer_avx512(const fingerprint_view *v, uint32_t arity, bool brief,
                           const fingerprint_group *g, bool *present)
 {
     __m512i read = _mm512_setzero_si512();
@@ -704,7 +817,7 @@ fingerprint_answer_avx512(const fingerprint_view *v, uint32_t arity,
     for (uint32_t j = 0; j < arity; j++)
         read = _mm512_xor_si512(read, fingerprint_load_avx512(v,
                                       _mm512_loadu_si512(g->place[j])));
-    fingerprint_match_avx512(v, read, _mm512_loadu_si512(g->fingerprint),
+    fingerprint_match_avx512(v, brief, read, _mm512_loadu_si512(g->wanted),
                              present);
 }
 
@@ -726,19 +839,20 @@ fingerprint_read_avx512(const fingerprint_view *v, __m512i bit, bool whole)
  * ahead, and nothing but the answers written. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 fingerprint_here_avx512(const fingerprint_view *view, uint32_t arity,
-                        bool whole, const uint64_t *hashes, size_t n,
-                        bool *present)
+                        bool brief, bool whole, const uint64_t *hashes,
+                        size_t n, bool *present)
 {
     const fingerprint_view v = *view;
     size_t i = 0;
     for (; i + FINGERPRINT_LANES <= n; i += FINGERPRINT_LANES) {
         __m512i bit[PEEL_ARITY_MAX], read = _mm512_setzero_si512();
-        __m512i state = fingerprint_cells_avx512(&v, arity, hashes + i, bit);
+        __m512i wanted = fingerprint_cells_avx512(&v, arity, brief, hashes + i,
+                                                  bit);
         PLATFORM_UNROLL
         for (uint32_t j = 0; j < arity; j++)
             read = _mm512_xor_si512(read, fingerprint_read_avx512(&v, bit[j],
                                                                   whole));
-        fingerprint_match_avx512(&v, read, state, present + i);
+        fingerprint_match_avx512(&v, brief, read, wanted, present + i);
     }
     return i;
 }
@@ -752,7 +866,8 @@ PLATFORM_INLINE size_t fingerprint_turn(size_t at, size_t size)
  * fetches the lines of group i and answers for group i - `asking`. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
-                        const uint64_t *hashes, size_t n, bool *present)
+                        bool brief, const uint64_t *hashes, size_t n,
+                        bool *present)
 {
     const fingerprint_view v = *view;
     size_t block = fingerprint_far(&v) ? FINGERPRINT_BLOCK : 1;
@@ -764,7 +879,7 @@ fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
         if (i % block == 0)
             for (; prepared < groups && prepared < i + ahead;
                  prepared++, in = fingerprint_turn(in, size)) {
-                fingerprint_prepare_avx512(&v, arity, hashes, &ring[in]);
+                fingerprint_prepare_avx512(&v, arity, brief, hashes, &ring[in]);
                 hashes += FINGERPRINT_LANES;
             }
         if (i < groups) {
@@ -772,7 +887,8 @@ fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
             fetched = fingerprint_turn(fetched, size);
         }
         if (i >= asking) {
-            fingerprint_answer_avx512(&v, arity, &ring[answered], present);
+            fingerprint_answer_avx512(&v, arity, brief, &ring[answered],
+                                      present);
             present += FINGERPRINT_LANES;
             answered = fingerprint_turn(answered, size);
         }
@@ -780,20 +896,31 @@ fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
     return groups * FINGERPRINT_LANES;
 }
 
+CPU_TARGET_AVX512 PLATFORM_INLINE size_t
+fingerprint_vectors_of(const fingerprint_view *v, uint32_t arity,
+                       const uint64_t *hashes, size_t n, bool *present)
+{
+    bool brief = v->shorter > 0;
+    bool whole = v->cell == 8 || v->cell == 16 || v->cell == 32;
+    if (!fingerprint_near(v))
+        return brief
+             ? fingerprint_many_avx512(v, arity, true, hashes, n, present)
+             : fingerprint_many_avx512(v, arity, false, hashes, n, present);
+    if (brief)
+        return fingerprint_here_avx512(v, arity, true, false, hashes, n,
+                                       present);
+    return whole
+         ? fingerprint_here_avx512(v, arity, false, true, hashes, n, present)
+         : fingerprint_here_avx512(v, arity, false, false, hashes, n, present);
+}
+
 CPU_TARGET_AVX512 static size_t
 fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
                     bool *present)
 {
-    bool three = v->shape.arity == 3;
-    bool whole = v->cell == 8 || v->cell == 16 || v->cell == 32;
-    if (!fingerprint_near(v))
-        return three ? fingerprint_many_avx512(v, 3, hashes, n, present)
-                     : fingerprint_many_avx512(v, 4, hashes, n, present);
-    if (whole)
-        return three ? fingerprint_here_avx512(v, 3, true, hashes, n, present)
-                     : fingerprint_here_avx512(v, 4, true, hashes, n, present);
-    return three ? fingerprint_here_avx512(v, 3, false, hashes, n, present)
-                 : fingerprint_here_avx512(v, 4, false, hashes, n, present);
+    return v->shape.arity == 3
+         ? fingerprint_vectors_of(v, 3, hashes, n, present)
+         : fingerprint_vectors_of(v, 4, hashes, n, present);
 }
 #endif
 
@@ -818,6 +945,8 @@ fingerprint_vectors(const fingerprint_view *v, const uint64_t *hashes, size_t n,
         FINGERPRINT_BODY(many, FINGERPRINT_BYTE)                               \
         FINGERPRINT_BODY(many, FINGERPRINT_PAIR)                               \
         FINGERPRINT_BODY(many, FINGERPRINT_NARROW)                             \
+        FINGERPRINT_BODY(many, FINGERPRINT_NARROW_SHORT)                       \
+        FINGERPRINT_BODY(many, FINGERPRINT_ANY_SHORT)                          \
         default:                                                               \
         FINGERPRINT_BODY(many, FINGERPRINT_ANY)                                \
         }                                                                      \
@@ -901,33 +1030,54 @@ PLATFORM_INLINE void fingerprint_solve(const fingerprint_view *view,
     }
 }
 
-/* Write the cells one after another, `cell` bits each, the first `field` of
- * them from the words and the others 0. */
+/* A row of cells that is being written. */
+typedef struct {
+    uint8_t *at;
+    uint64_t word;                      /* the next, of which some bits are
+                                           used                              */
+    uint32_t used;
+} fingerprint_pen;
+
+/* Writes cells one after another: `field` bits of each, and `gap` bits of 0. */
+PLATFORM_INLINE void fingerprint_write(fingerprint_pen *pen,
+                                       const uint32_t *cells, uint64_t from,
+                                       uint64_t to, uint32_t field,
+                                       uint32_t gap)
+{
+    const uint64_t mask = bits_mask(field);
+    fingerprint_pen p = *pen;
+    TASK_SPAN(i, from, to) {
+        uint64_t value = cells[i] & mask;
+        p.word |= value << p.used;
+        p.used += field;
+        if (p.used >= 64) {
+            image_set_u64(p.at, 0, p.word);
+            p.at += 8;
+            p.used -= 64;
+            p.word = value >> (field - p.used);
+        }
+        p.used += gap;
+        if (p.used >= 64) {
+            image_set_u64(p.at, 0, p.word);
+            p.at += 8;
+            p.used -= 64;
+            p.word = 0;
+        }
+    }
+    *pen = p;
+}
+
+/* Writes the table of a shard. Short cells lose their last bit, which no key
+ * compares. */
 static void fingerprint_pack(uint8_t *row, const fingerprint_view *v,
                              const uint32_t *cells)
 {
-    uint64_t slots = peel_slots(&v->shape), word = 0;
-    uint32_t used = 0;
-    TASK_SPAN(i, 0, slots) {
-        uint32_t gap = v->label;
-        word |= (uint64_t)cells[i] << used;
-        used += v->field;
-        if (used >= 64) {
-            image_set_u64(row, 0, word);
-            row += 8;
-            used -= 64;
-            word = (uint64_t)cells[i] >> (v->field - used);
-        }
-        used += gap;
-        if (used >= 64) {
-            image_set_u64(row, 0, word);
-            row += 8;
-            used -= 64;
-            word = 0;
-        }
-    }
-    if (used > 0)
-        image_set_u64(row, 0, word);
+    fingerprint_pen pen = { .at = row };
+    fingerprint_write(&pen, cells, 0, v->shorter, v->field - 1, v->label);
+    fingerprint_write(&pen, cells, v->shorter, peel_slots(&v->shape), v->field,
+                      v->label);
+    if (pen.used > 0)
+        image_set_u64(pen.at, 0, pen.word);
 }
 
 static void fingerprint_fill(void *context, const peel_order *order)
@@ -946,6 +1096,7 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
 {
     fingerprint_job job = { .view = fingerprint_look(image) };
     uint8_t *seeds = image_payload_mut(image);
+    uint64_t share = fingerprint_share(image);
     job.rows = seeds + fingerprint_round(job.view.shape.shards);
     peel_work work = {
         .shape = &job.view.shape, .hashes = keys->hashes, .n = keys->n,
@@ -959,7 +1110,8 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
         return status_fail(BLY_EFULL, "the hashes of these keys are too "
                            "similar: use another hash seed, or a hash function "
                            "other than identity");
-    image_set_u64(image, IMAGE_GEOMETRY + 8 * FINGERPRINT_KEYS, work.distinct);
+    image_set_u64(image, IMAGE_GEOMETRY + 8 * FINGERPRINT_KEYS,
+                  work.distinct | share << FINGERPRINT_SHARE_AT);
     return BLY_OK;
 }
 
@@ -968,11 +1120,11 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
 void fingerprint_stat(bly_info_t *out, const void *image)
 {
     const fingerprint_view v = fingerprint_look(image);
-    uint64_t keys = image_geometry(image, FINGERPRINT_KEYS);
+    uint64_t keys = fingerprint_keys(image);
     out->distinct = (double)keys;
     out->distinct_sd = 0;
     out->fill = (double)keys / (double)(v.shape.shards * peel_slots(&v.shape));
-    out->rate = v.empty ? 0 : ldexp(1, -(int)v.bits);
+    out->rate = v.empty ? 0 : fingerprint_rate(&v.shape, v.bits, v.shorter);
     out->probes = v.shape.arity;
 }
 
@@ -990,5 +1142,7 @@ void fingerprint_inline(void *view, const void *image)
     out->bits = v.bits;
     out->empty = v.empty;
     out->salt = v.shape.shards == 1 ? v.salt : 0;
-    out->bytes = v.shape.arity == 3 && v.cell == 8 && !v.empty;
+    out->shorter = v.shorter;
+    out->bytes = v.shape.arity == 3 && v.cell == 8 && v.shorter == 0
+              && !v.empty;
 }

@@ -7,19 +7,27 @@
  * of its state; of any other key something that has nothing to do with its
  * fingerprint, and is the same by accident with chance 2^-f.
  *
- *      geometry 0   different keys, at most as many as slots
+ *      geometry 0   bits 0-47   different keys, at most as many as slots
+ *                   bits 48-63  p, share of the places for a key's first slot
+ *                               that have a bit less, in 2^-16; 0 with labels
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
  *                   bits 32-39  d, slots of a key, 3 or 4
- *                   bits 40-47  f, bits of a fingerprint, 1 .. 32
+ *                   bits 40-47  f, bits of a fingerprint, 1 .. 32; 2 at least
+ *                               if p is not 0
  *                   bits 48-55  v, bits of a label, 1 .. 64; 0: no labels
  *      geometry 2   bits 0-31   L, slots of a segment, 1 .. 2^24
  *                   bits 32-63  c, places where a key may begin, 1 .. 2^16
- *      geometry 3   bytes of a shard's table: (c + d - 1) L cells of whole
- *                   bits, rounded up to a multiple of 64
+ *      geometry 3   bytes of a shard's table: (c + d - 1) L cells, rounded up
+ *                   to a multiple of 64
  *      payload      a byte for each shard, its seed, filled up with zeros to a
  *                   multiple of 64; then the shards' tables. Bit i of a table
  *                   is bit (i mod 8) of its byte i / 8; cell s begins at bit
- *                   s times the bits of a cell.
+ *                   s times the bits of a cell, less min(s, U).
+ *
+ * The first U = floor(c L p / 2^16) cells of a table are short: they have f - 1
+ * bits. A key is short if its first slot is such a cell; then its fingerprint
+ * has f - 1 bits. All cells of another key lie behind its first one, so none of
+ * them is short.
  *
  * A cell of a filter is its field, f bits. One with labels (v > 0) has d = 4
  * and a field of f + 2 bits, f <= 30: the high two say which of the key's four
@@ -36,6 +44,7 @@
 enum {
     FINGERPRINT_KEYS = 0, FINGERPRINT_SHARDS = 1, FINGERPRINT_SEGMENT = 2,
     FINGERPRINT_STRIDE = 3,
+    FINGERPRINT_SHARE_AT = 48, FINGERPRINT_SHARES = 1 << 16,
     FINGERPRINT_ARITY_AT = 32, FINGERPRINT_BITS_AT = 40,
     FINGERPRINT_LABEL_AT = 48,
     FINGERPRINT_END_AT = 56, FINGERPRINT_WINDOWS_AT = 32,
@@ -51,6 +60,8 @@ typedef struct {
     const char *kind;                   /* its name                          */
     uint32_t    arity;                  /* d                                 */
     bool        coupled;                /* c > 1 where that takes less       */
+    bool        share;                  /* p > 0 if f is chosen, unless it is
+                                           a whole number of bytes           */
     uint64_t    bits;                   /* f; KIND_CHOOSE: from the rate     */
     uint32_t    label;                  /* v                                 */
 } fingerprint_wish;
@@ -73,6 +84,7 @@ typedef struct {
     uint64_t stride;                    /* bytes of a shard's table          */
     uint64_t salt;                      /* of the first shard, where opened  */
     uint32_t bits, field, cell, label;  /* f, and bits of each               */
+    uint32_t shorter;                   /* U: cells of a bit less            */
     bool     empty;                     /* no keys at all                    */
 } fingerprint_view;
 
@@ -91,6 +103,32 @@ PLATFORM_INLINE uint32_t fingerprint_part(uint64_t field, unsigned at)
     return field >> at & UINT8_MAX;
 }
 
+/* Returns the part of geometry 0 that is the number of keys. */
+PLATFORM_INLINE uint64_t fingerprint_keys(const void *image)
+{
+    return image_geometry(image, FINGERPRINT_KEYS)
+         & bits_mask(FINGERPRINT_SHARE_AT);
+}
+
+PLATFORM_INLINE uint32_t fingerprint_share(const void *image)
+{
+    return (uint32_t)(image_geometry(image, FINGERPRINT_KEYS)
+                      >> FINGERPRINT_SHARE_AT);
+}
+
+/* Returns the places for the first slot of a key: c L. */
+PLATFORM_INLINE uint64_t fingerprint_firsts(const peel_shape *shape)
+{
+    return (uint64_t)shape->windows * shape->segment;
+}
+
+/* Returns U, which is below c L, for a shape that `check` accepts. */
+PLATFORM_INLINE uint32_t fingerprint_shorter(const peel_shape *shape,
+                                             uint32_t share)
+{
+    return (uint32_t)(fingerprint_firsts(shape) * share / FINGERPRINT_SHARES);
+}
+
 PLATFORM_INLINE fingerprint_view fingerprint_look(const void *image)
 {
     uint64_t shards = image_geometry(image, FINGERPRINT_SHARDS);
@@ -104,10 +142,11 @@ PLATFORM_INLINE fingerprint_view fingerprint_look(const void *image)
         .stride = image_geometry(image, FINGERPRINT_STRIDE),
         .bits = fingerprint_part(shards, FINGERPRINT_BITS_AT),
         .label = fingerprint_part(shards, FINGERPRINT_LABEL_AT),
-        .empty = image_geometry(image, FINGERPRINT_KEYS) == 0,
+        .empty = fingerprint_keys(image) == 0,
     };
     v.field = fingerprint_field(v.bits, v.label);
     v.cell = v.field + v.label;
+    v.shorter = fingerprint_shorter(&v.shape, fingerprint_share(image));
     v.rows = v.seeds + fingerprint_round(v.shape.shards);
     return v;
 }
@@ -139,7 +178,8 @@ PLATFORM_INLINE uint64_t fingerprint_load(const uint8_t *rows, uint64_t place)
     return image_u64(rows + (place >> 6), 0) >> (place & 63);
 }
 
-/* The first bits of a state's cells, counted from v->rows. */
+/* The first bits of a state's cells, counted from v->rows, if none is short.
+ */
 PLATFORM_INLINE void fingerprint_cells(const fingerprint_view *v,
                                        uint32_t arity, uint64_t state,
                                        uint64_t bit[PEEL_ARITY_MAX])
@@ -164,7 +204,8 @@ PLATFORM_INLINE uint64_t fingerprint_read(const fingerprint_view *v,
     return read;
 }
 
-/* Returns whether this is what a key with this fingerprint would read. */
+/* Returns whether this is what a key with this fingerprint would read, if no
+ * cell is short. */
 PLATFORM_INLINE bool fingerprint_match(const fingerprint_view *v, uint64_t read,
                                        uint64_t fingerprint)
 {

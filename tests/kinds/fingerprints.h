@@ -12,6 +12,7 @@
 typedef struct {
     const uint8_t *payload;
     uint64_t keys, shards, segment, windows, stride;
+    uint64_t share, shorter;            /* cells that have a bit less        */
     unsigned arity, bits, label, field;
 } fingerprint_layout;
 
@@ -21,12 +22,14 @@ static inline fingerprint_layout fingerprint_layout_of(const uint8_t *image)
     for (size_t i = 0; i < 4; i++)
         g[i] = image_geometry(image, i);
     fingerprint_layout l = {
-        .payload = image + IMAGE_HEADER, .keys = g[0],
+        .payload = image + IMAGE_HEADER,
+        .keys = g[0] & 0xFFFFFFFFFFFF, .share = g[0] >> 48,
         .shards = g[1] & 0xFFFFFFFF, .arity = g[1] >> 32 & 255,
         .bits = g[1] >> 40 & 255, .label = g[1] >> 48 & 255,
         .segment = g[2] & 0xFFFFFFFF, .windows = g[2] >> 32, .stride = g[3],
     };
     l.field = l.bits + (l.label > 0 ? 2 : 0);
+    l.shorter = l.windows * l.segment * l.share / 65536;
     return l;
 }
 
@@ -65,16 +68,22 @@ static inline const uint8_t *fingerprint_slots(const fingerprint_layout *l,
 }
 
 /* Returns the XOR of a hash's cells and its fingerprint: 0 for a key, except
- * for the two bits that select its own slot. */
+ * for the two bits that select its own slot. If the first cell has a bit less,
+ * so do the fingerprint and what is read of the others. */
 static inline uint64_t fingerprint_rest(const fingerprint_layout *l,
                                         uint64_t hash)
 {
-    uint64_t slot[4], rest = 0;
+    uint64_t slot[4] = { 0 }, rest = 0;
     const uint8_t *row = fingerprint_slots(l, hash, slot);
-    for (unsigned i = 0; i < l->arity; i++)
-        rest ^= fingerprint_bits_at(row, slot[i] * (l->field + l->label),
-                                    l->field);
-    return rest ^ (fingerprint_state(hash) & ((UINT64_C(1) << l->bits) - 1));
+    unsigned less = slot[0] < l->shorter;
+    for (unsigned i = 0; i < l->arity; i++) {
+        uint64_t before = slot[i] < l->shorter ? slot[i] : l->shorter;
+        rest ^= fingerprint_bits_at(row,
+                                    slot[i] * (l->field + l->label) - before,
+                                    l->field - less);
+    }
+    uint64_t mask = (UINT64_C(1) << (l->bits - less)) - 1;
+    return rest ^ (fingerprint_state(hash) & mask);
 }
 
 /* Checks every key of the stream by the description and by the library. */

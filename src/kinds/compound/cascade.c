@@ -327,15 +327,17 @@ static double cascade_power(int quarters)
     return ldexp(roots[quarters % 4], -(quarters / 4));
 }
 
-/* Plans level 1 at a rate. A ribbon has whole bits there, as in the cascades of
- * all versions, although it could have a share of a bit. */
+/* Plans level 1 at a rate. A ribbon or a fuse filter has whole bits there, as
+ * in the cascades of all versions, although it could have a share of a bit. */
 static bly_status cascade_plan_first(bly_plan_t *plan, kind_spec *spec,
                                      const bly_kind *kind, uint64_t n,
                                      double rate)
 {
     int exponent;
-    *spec = kind_spec_plain(kind, n, rate);
     frexp(rate, &exponent);
+    if (kind == &bly_kind_fuse)
+        rate = ldexp(1, exponent - 1);
+    *spec = kind_spec_plain(kind, n, rate);
     if (kind == &bly_kind_ribbon)
         kind_spec_give(spec, kind, "bits", (uint64_t)(1 - exponent));
     return inner_plan_spec(plan, kind, spec);

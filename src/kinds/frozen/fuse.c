@@ -12,27 +12,30 @@
  * WHEN TO USE IT
  *
  * Use it for a fixed set of keys that is built once and looked up often. At 1 %
- * it takes four fifths of the memory of `blocked`, at 0.1 % three quarters. It
+ * it takes three quarters of the memory of `blocked`, at 0.1 % 72 %. It
  * guarantees any rate down to 2^-32. The option arity=4 makes it 5 % smaller,
  * at the price of one more cache line per lookup.
  *
  * WHEN NOT TO
  *
- * - Keys are added later, or speed matters more than a fifth of the memory:
- * `blocked`, or `split`, the fastest.
- * - The filter is sent over a network, or memory is scarce: `ribbon` is 14 %
+ * - Keys are added later, or speed matters more than a quarter of the memory:
+ *   `blocked`, or `split`, the fastest.
+ * - The filter is sent over a network, or memory is scarce: `ribbon` is 11 %
  *   smaller but slower.
  * - Two filters must be united or compared: no frozen kind can do that.
  *
  * COST
  *
  *      rate     bits per key    cache lines per lookup
- *      1 %           7.9                3
- *      0.1 %        11.3                3
+ *      1 %           7.6                3
+ *      0.1 %        11.2                3
  *
  * All lines of a key are known before any of them is read, so a batch
- * prefetches them all. A rate is met in whole bits: 1 % is 7 bits, which is
- * 0.78 %.
+ * prefetches them all. Any rate is met: 1 % takes 7.6 bits, because 28 % of the
+ * keys have 6 bits and the others 7. Such a mixture makes a single lookup up to
+ * 17 % slower, and a batch by vectors up to 10 %. `bits=7` avoids it. Cells of
+ * 8, 16 or 32 bits are the fastest and therefore stay whole: a request of 0.5 %
+ * gives a rate of 0.39 %.
  *
  * THE PICTURE (three cells a key, f = 4)
  *
@@ -46,10 +49,13 @@
  *
  * IMAGE
  *
- *      geometry 0   different keys
+ *      geometry 0   bits 0-47   different keys
+ *                   bits 48-63  p, share of the places for a key's first cell
+ *                               that have a bit less, in 2^-16
  *      geometry 1   bits 0-31   shards, 1 .. 2^20
  *                   bits 32-39  d, cells of a key (arity), 3 or 4
- *                   bits 40-47  f, bits of a fingerprint, 1 .. 32
+ *                   bits 40-47  f, bits of a fingerprint, 1 .. 32; 2 at least
+ *                               if p is not 0
  *                   bits 48-63  zero
  *      geometry 2   bits 0-31   L, cells of a segment, 1 .. 2^24
  *                   bits 32-63  c, segments where a key may begin, 1 .. 2^16
@@ -57,27 +63,35 @@
  *      payload      a byte for each shard, its seed, then zeros up to a
  *                   multiple of 64; then the shards' tables of (c + d - 1) L
  *                   cells, each filled up with zeros to a multiple of 64 bytes.
- *                   Cell s is bits s f to s f + f - 1 of its table; bit i is
- *                   bit (i mod 8) of byte i / 8
+ *                   The first U = floor(c L p / 2^16) cells are short: f - 1
+ *                   bits; all others have f. Cell s begins at bit s f - min(s,
+ *                   U) of its table; bit i is bit (i mod 8) of byte i / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) a table has
  *      fewer than 2^32 cells, (3) there are no more keys than cells in all, (4)
- *      geometry 3 is ceil((c + d - 1) L f / 8) rounded up to a multiple of 64,
- *      (5) the payload is as long as its parts.
+ *      geometry 3 is ceil(((c + d - 1) L f - U) / 8) rounded up to a multiple
+ *      of 64, (5) the payload is as long as its parts.
  *
  *      Shard, seed and cells of a key: src/bodies/peel.h. The fingerprint is
- *      the low f bits of the mixed hash, which choose none of these.
+ *      the low f bits of the mixed hash, which choose none of these. If the
+ *      first cell of a key is short, its fingerprint and all that is read of
+ *      its cells have f - 1 bits.
  *
  * MATHS
  *
  * The fingerprint of an absent key is independent of its cells, so it passes
- * with probability
+ * with probability 2^-f whatever they hold, and with probability 2^(1-f) if its
+ * first cell is short. The first cell is any of c L with the same probability,
+ * so
  *
- *      F = 2^-f                                                          (1)
+ *      F = 2^-f (1 + U / (c L))                                          (1)
  *
- * whatever they hold, and f = ceil(log2(1/p)) bits keep a rate of p. No filter
- * can have fewer than log2(1/p) bits per key; this one has f times the cells
- * that it needs per key:
+ * The plan takes f = ceil(log2(1/rate)) and the largest share with which (1) is
+ * at most the rate. No filter can have fewer than log2(1/rate) bits per key; f
+ * less the share is at most 0.0861 more than that, as for `ribbon`. Cells are
+ * in c + d - 1 segments, and only those in the first c can be short. If c is 1,
+ * a share saves only 1/d of what it saves in large filters. This filter has f
+ * bits, less the share, times the cells that it needs per key:
  *
  *      keys         d = 3      d = 4
  *      10^3         1.275      1.348
@@ -103,6 +117,10 @@
  * cells. A failed attempt is repeated with other cells, up to 256 times.
  *
  * BUILDING
+ *
+ * All cells have f bits while the table is filled. As no later cell of a key
+ * with a long first cell is short, the last bit of a short cell matters to no
+ * key, and is left out when the table is written.
  *
  * Keys are divided into shards of about a million by the high bits of their
  * mixed hash. One thread peels and fills each shard in its cache, with a seed
@@ -153,7 +171,7 @@ static const kind_option fuse_options[] = {
 static bly_status fuse_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     const fingerprint_wish wish = {
-        .kind = "fuse", .coupled = true,
+        .kind = "fuse", .coupled = true, .share = true,
         .arity = (uint32_t)spec->option[FUSE_OPTION_ARITY],
         .bits = spec->option[FUSE_OPTION_BITS],
     };

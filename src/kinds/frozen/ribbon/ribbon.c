@@ -14,12 +14,12 @@
  *
  * Use it for a fixed set of keys if every bit of memory counts or the filter is
  * sent over a network: it is the smallest kind, 30 % smaller than `standard` at
- * 1 %. There the form `homogeneous` is 5 % smaller than `fuse`, and its build
- * cannot fail. In the cache, it answers a batch in three quarters of the time.
+ * 1 %. The form `homogeneous` is about as large as `fuse`, and its build cannot
+ * fail.
  *
  * WHEN NOT TO
  *
- * - Speed matters more than an eighth of the memory: `fuse`.
+ * - Speed matters more than a ninth of the memory: `fuse`.
  * - Keys are added later: `blocked` or `standard`.
  * - Two filters must be united or compared: no frozen kind can do that.
  *
