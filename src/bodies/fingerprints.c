@@ -368,10 +368,10 @@ PLATFORM_INLINE uint64_t fingerprint_wanted(const fingerprint_view *v,
                                             fingerprint_form form,
                                             uint64_t state, uint64_t first)
 {
-    uint64_t mask = bits_mask(v->bits) << 32;
-    uint64_t less = bits_mask(v->bits - 1) << 32;
-    return fingerprint_short(form)
-         ? (uint32_t)state | (first < v->shorter ? less : mask) : state;
+    if (!fingerprint_short(form))
+        return state;
+    uint64_t mask = bits_mask(v->bits - (first < v->shorter)) << 32;
+    return (uint32_t)state | mask;
 }
 
 PLATFORM_INLINE void
@@ -1073,7 +1073,8 @@ static void fingerprint_pack(uint8_t *row, const fingerprint_view *v,
                              const uint32_t *cells)
 {
     fingerprint_pen pen = { .at = row };
-    fingerprint_write(&pen, cells, 0, v->shorter, v->field - 1, v->label);
+    if (v->shorter > 0)                 /* so f is 2 at least                */
+        fingerprint_write(&pen, cells, 0, v->shorter, v->field - 1, v->label);
     fingerprint_write(&pen, cells, v->shorter, peel_slots(&v->shape), v->field,
                       v->label);
     if (pen.used > 0)
