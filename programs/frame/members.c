@@ -464,6 +464,38 @@ cli_member members_key(const cli_how *how, const unsigned char *line,
          : found == MEMBERS_UNFIT ? CLI_NO_OBJECT : CLI_NO_MEMBER;
 }
 
+bly_key members_place(const cli_how *how, const unsigned char *line,
+                      size_t length)
+{
+    members_text text = { (const char *)line, length }, value = { "", 0 };
+    members_text wanted = { how->member, strlen(how->member) };
+
+    (void)members_module->find(text, wanted, members_is, &value);
+    return (bly_key){ value.at, value.length };
+}
+
+typedef struct {
+    members_text name;
+    bool         found;
+} members_wanted;
+
+static int members_compare(void *to, members_text quoted)
+{
+    members_wanted *wanted = to;
+
+    wanted->found = members_is(quoted, wanted->name, false);
+    return !wanted->found;
+}
+
+bool members_named(const char *name, bly_key line)
+{
+    members_wanted wanted = { { name, strlen(name) }, false };
+
+    members_module->list((members_text){ line.data, line.length },
+                         members_compare, &wanted);
+    return wanted.found;
+}
+
 /* ==== Advice ============================================================ */
 
 /* Appends the names of members, separated by commas. */

@@ -33,6 +33,14 @@ cli_member members_value(const char *text, size_t length, void *room,
 cli_member members_key(const cli_how *how, const unsigned char *line,
                        size_t length, void *room, bly_key *key);
 
+/* Returns the text of the value of how->member in a line where members_key has
+ * found it, with its quotes. */
+bly_key members_place(const cli_how *how, const unsigned char *line,
+                      size_t length);
+
+/* Returns whether the object on a line has a member of this name. */
+bool members_named(const char *name, bly_key line);
+
 /* Writes what to check in a line that lacks the member how->member, and the
  * members that it has. Returns false if it has none. */
 bool members_advise(const cli_how *how, bly_key line, char *text, size_t room);

@@ -40,6 +40,7 @@ tables() {
     printf '%s,%s\n' 1 alice 2 bob 3 carol 4 bob >users.csv
     printf 'email,name\na@b.example,"Doe, J."\n' >people.csv
     printf '{"user":{"id":7}}\n' >events.jsonl
+    printf '{"text":"Home\\n\\n%s"}\n' Owls Bats >pages.jsonl
     printf 'carol\n' >blocked.txt
     rows 1 100 'member%s' >members.txt
     printf 'member1\nmember2\n' >left.txt

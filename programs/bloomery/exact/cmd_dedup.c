@@ -21,13 +21,15 @@
 #include <unistd.h>
 
 #define DEDUP_RATE 0.001
+#define DEDUP_OVERLAP 0.8
 #define DEDUP_MEMORY (UINT64_C(256) << 20)
 #define DEDUP_HELD_MOST (UINT64_C(1) << 30)
 #define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
     const char *kind;           /* NULL, or 0: not given */
-    const char *key_file, *output;
+    const char *key_file, *output, *by, *remove;
+    units_want  units;          /* read from them                           */
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
@@ -43,6 +45,16 @@ typedef struct {
     dedup_tally  tally;
     bool         failed;        /* whether a file could not be read */
 } dedup_job;
+
+typedef struct {
+    dedup_rows  rows;
+    dedup_units units;          /* the documents, if there are any         */
+} dedup_own;
+
+/* Options about keys that would change the documents. */
+#define DEDUP_WHOLE                                                            \
+    "count only-repeated only-unique field csv tsv blanks header ignore-case " \
+    "upper trim as skip-blank comment"
 
 static const cli_option dedup_options[] = {
     { 'a', "approximate", NULL, CLI_FLAG,
@@ -79,8 +91,31 @@ static const cli_option dedup_options[] = {
       "Print only lines that occur twice or more." },
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
       false, "Print only lines that occur once." },
+    { 0, "by", "UNIT", CLI_TEXT, offsetof(dedup_settings, by), false,
+      "Compare the parts of documents, which are the members --json-field or, "
+      "with -0, the records: lines, paragraphs, which end at blank lines, or "
+      "ngrams=N, for lines by their runs of N words.",
+      .excludes = DEDUP_WHOLE },
+    { 0, "overlap", "SHARE", CLI_SHARE, offsetof(dedup_settings,
+                                                 units.overlap), false,
+      "With --by: a line is repeated if this share of its different n-grams "
+      "occurred before, and a document if this share of its bytes is "
+      "repeated. Default: 80%.",
+      .needs = "by" },
+    { 0, "remove", "WHAT", CLI_TEXT, offsetof(dedup_settings, remove), false,
+      "With --by: remove repeated parts, and documents of which nothing is "
+      "left (parts, the default), repeated documents whole (documents), both, "
+      "or none.",
+      .needs = "by" },
+    { 0, "annotate", "NAME", CLI_TEXT, offsetof(dedup_settings,
+                                                units.annotate), false,
+      "With --by and --json-field: remove nothing, and add a member NAME to "
+      "each document: a list of [FROM, TO, SHARE] for the characters of "
+      "repeated parts.",
+      .needs = "by" },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
-      "Use this much memory, and a few MiB per thread: 512M, 2G; at least 1M. "
+      "Use this much memory, and a few MiB per thread (tens of MiB with "
+      "n-grams): 512M, 2G; at least 1M. "
       "The rest goes to a temporary file in TMPDIR, apart from two bytes for "
       "each line of a pipe. A longer line takes what it needs. Default: 256M, "
       "or for a pipe a sixteenth of the machine's memory if that is more, up "
@@ -124,6 +159,11 @@ static const cli_example dedup_examples[] = {
       "Write the lines to a file and a report to standard output." },
     { "bloomery dedup -r logs > once.log",
       "Print each line of all files under a folder once." },
+    { "bloomery dedup --json-field text --by paragraphs pages.jsonl > new.jsonl",
+      "Remove paragraphs that occurred before from the texts of documents." },
+    { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new.jsonl",
+      "Remove lines of which four fifths of the runs of 13 words occurred "
+      "before." },
     { NULL, NULL }
 };
 
@@ -132,8 +172,12 @@ static const cli_example dedup_examples[] = {
 static bool dedup_work(void *argument, cli_worker *w)
 {
     const dedup_job *job = argument;
+    const units_hasher by = { .filter = job->filter };
+    dedup_own *own = w->own;
 
-    return marked_fill(w->own, w, NULL, job->filter);
+    return job->want->by != NULL
+         ? units_fill(&own->units, &own->rows, w, &job->want->units, &by)
+         : marked_fill(&own->rows, w, NULL, job->filter);
 }
 
 static uint64_t dedup_kept(const dedup_rows *rows)
@@ -148,7 +192,8 @@ static uint64_t dedup_kept(const dedup_rows *rows)
 static int dedup_commit(void *argument, cli_worker *w)
 {
     dedup_job *job = argument;
-    dedup_rows *rows = w->own;
+    dedup_own *own = w->own;
+    dedup_rows *rows = &own->rows;
     int status;
 
     if (w->chunk.error != 0) {          /* the other files are still read */
@@ -161,16 +206,22 @@ static int dedup_commit(void *argument, cli_worker *w)
     status = marked_add(rows, job->filter);
     if (status != CLI_GO)
         return status;
+    progress_at(w->chunk.bytes);
+    if (job->want->by != NULL)
+        return units_print(&own->units, rows, w, &job->want->units,
+                           &job->tally);
     job->tally.lines += rows->n;
     job->tally.keyless += rows->lacking;
     job->tally.kept += dedup_kept(rows);
-    progress_at(w->chunk.bytes);
     return marked_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
-static void dedup_clean(void *own)
+static void dedup_clean(void *argument)
 {
-    marked_free(own);
+    dedup_own *own = argument;
+
+    marked_free(&own->rows);
+    units_free(&own->units);
 }
 
 /* Returns the number of distinct lines for which a growing filter is first
@@ -253,7 +304,7 @@ static void dedup_refuse(const bly_info_t *stat)
 static int dedup_by_filter(const dedup_settings *s,
                            const cli_operands *operands, dedup_tally *tally)
 {
-    static const cli_work work = { sizeof(dedup_rows), dedup_work,
+    static const cli_work work = { sizeof(dedup_own), dedup_work,
                                    dedup_commit, dedup_clean };
     dedup_job job = { .want = s };
     bly_info_t stat = { .rate = 0 };
@@ -319,7 +370,8 @@ static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
                         .memory = s->memory > 0 ? s->memory : DEDUP_MEMORY,
                         .held = s->memory > 0 ? s->memory : dedup_held(),
                         .count = s->count, .repeated = s->repeated,
-                        .unique = s->unique, .progress = !s->no_progress };
+                        .unique = s->unique, .progress = !s->no_progress,
+                        .units = s->by != NULL ? &s->units : NULL };
 
     return exact_run(&want, operands, tally);
 }
@@ -340,27 +392,60 @@ static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
                  report_percent(tally->rate).text);
 }
 
-/* Reports how many new lines were probably lost: of n lines, n * (1 - rate)
- * were printed. Says nothing if the chance that any was lost is below 1 in
- * 1000. A filter with all bits set drops everything. */
+/* Returns the name of what is compared. */
+static const char *dedup_noun(const dedup_settings *s)
+{
+    return s->by != NULL && s->units.by == UNITS_PARAGRAPHS ? "paragraph"
+                                                            : "line";
+}
+
+/* Returns how many new lines, or parts of documents, were probably taken for
+ * repeated ones: of n, n * (1 - rate) were not. */
+static double dedup_lost(const dedup_settings *s, const dedup_tally *tally)
+{
+    uint64_t kept = s->by != NULL ? tally->parts - tally->repeated
+                                  : tally->kept;
+
+    return (double)kept * tally->rate / (1 - tally->rate);
+}
+
+/* Reports how many documents are left, and how many of their parts were
+ * repeated. */
+static void dedup_tell_parts(const dedup_settings *s, const dedup_tally *tally)
+{
+    report_note("note: %ss that occurred before: %s of %s; documents printed: "
+                "%s of %s", dedup_noun(s), report_count(tally->repeated).text,
+                report_count(tally->parts).text,
+                report_count(tally->kept).text,
+                report_count(tally->lines).text);
+    if (s->approximate && s->units.by == UNITS_GRAMS)
+        report_note("note: at most %s of the new n-grams counted as repeated",
+                    report_percent(tally->rate).text);
+}
+
+/* Reports how many new lines were probably lost. Says nothing if the chance
+ * that any was lost is below 1 in 1000. A filter with all bits set drops
+ * everything. */
 static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
 {
     const char *instead = s->approximate && s->window == 0
                         ? ": leave out --approximate to drop none" : "";
-    double lost = (double)tally->kept * tally->rate / (1 - tally->rate);
+    double lost = dedup_lost(s, tally);
     double unit = report_unit(lost);
 
     if (tally->rate > 0.5)
-        report_note("note: most new lines were dropped, at a rate of up to "
-                    "%s%s", report_percent(tally->rate).text, instead);
+        report_note("note: most new %ss were dropped, at a rate of up to %s%s",
+                    dedup_noun(s), report_percent(tally->rate).text, instead);
     else if (lost >= 1)
-        report_note("note: up to about %s new lines may have been dropped "
-                    "(%s of the different ones)%s",
+        report_note("note: up to about %s new %ss may have been dropped (%s of "
+                    "the different ones)%s",
                     report_estimate(ceil(lost / unit) * unit).text,
+                    dedup_noun(s),
                     report_percent(tally->rate).text, instead);
     else if (lost >= 0.001)
-        report_note("note: a new line may have been dropped, with a "
-                    "probability of %s%s", report_percent(lost).text, instead);
+        report_note("note: a new %s may have been dropped, with a probability "
+                    "of %s%s", dedup_noun(s), report_percent(lost).text,
+                    instead);
 }
 
 static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
@@ -373,7 +458,12 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
     json_count("printed", tally->kept);
     json_count("keyless", tally->keyless);
     json_real("rate", rate);
-    json_real("dropped", (double)tally->kept * rate / (1 - rate));
+    if (s->by != NULL) {
+        json_count("parts", tally->parts);
+        json_count("repeated", tally->repeated);
+    }
+    if (s->by == NULL || s->units.by != UNITS_GRAMS)
+        json_real("dropped", s->approximate ? dedup_lost(s, tally) : 0);
     json_count("passes", s->approximate ? 1 : tally->passes);
     json_count("spilled_bytes", tally->spilled);
     json_real("seconds", seconds);
@@ -401,7 +491,9 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
         report_unique(tally->keyless);
     else if (report_unexplained(tally->keyless) > 0)
         report_note("note: %s", report_none());
-    if (s->approximate)
+    if (s->by != NULL)
+        dedup_tell_parts(s, tally);
+    if (s->approximate && (s->by == NULL || s->units.by != UNITS_GRAMS))
         dedup_tell_loss(s, tally);
 }
 
@@ -442,10 +534,32 @@ static int dedup_secret(const dedup_settings *s)
                                                         : secret_draw();
 }
 
+/* Reads the options about the parts of documents. */
+static int dedup_check_units(dedup_settings *s)
+{
+    if (s->units.overlap < 0)
+        s->units.overlap = DEDUP_OVERLAP;
+    if (s->units.overlap == 0)
+        return report_error("--overlap 0 makes every document repeated: give "
+                            "a share above 0, up to 100%%");
+    if (units_read(s->by, s->remove, &s->units) != CLI_GO)
+        return CLI_ERROR;
+    if (s->how.member == NULL && s->units.annotate != NULL)
+        return report_error("--annotate adds a member to JSON objects: give "
+                            "the member with the text as --json-field NAME");
+    if (s->how.member == NULL && !s->how.null && s->units.by != UNITS_GRAMS)
+        return report_error("each line is a document, which has no parts: "
+                            "give --json-field NAME, or -0 for documents that "
+                            "end with NUL bytes");
+    return CLI_GO;
+}
+
 static int dedup_check(const cli_command *self, dedup_settings *s)
 {
     int status = how_check(self, &s->how);
 
+    if (status == CLI_GO && s->by != NULL)
+        status = dedup_check_units(s);
     if (status != CLI_GO)
         return status;
     if (made_check(self, s->output, s->json) != CLI_GO)
@@ -481,7 +595,7 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
-    dedup_settings s = { .how = CLI_HOW_UNSAID };
+    dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1 };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -523,14 +637,21 @@ const cli_command cmd_dedup = {
         "is printed whole. A line that lacks a column is different from all "
         "others. A last line without a newline gets one, as in awk, sort and "
         "uniq.\n\n"
+        "With --by, parts of documents are compared, and what is left of each "
+        "document is printed: only the text of its member changes. A part is "
+        "repeated if it occurred before, in an earlier document or in its own. "
+        "Blank lines belong to the part before them. With ngrams=N, a line is "
+        "compared by its runs of N words, as 64-bit hashes. Words end at "
+        "blanks; from U+2E80 on, each character is a word. A line of fewer "
+        "words stays.\n\n"
         "A file that cannot be read ends the command before anything is "
         "printed. Damage in a compressed file may be noticed only at its end, "
         "when lines that it changed have been printed: use -o, which keeps "
         "FILE unchanged after an error. With --approximate and --window an "
         "unreadable file is reported, and the other files are still read.",
     .options = dedup_options,
-    .usual = "field separator count only-repeated only-unique approximate "
-             "window output",
+    .usual = "field separator count only-repeated by approximate window "
+             "output",
     .examples = dedup_examples,
     .status = "0, or "
               CLI_KEPT("FILE"),

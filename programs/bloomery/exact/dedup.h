@@ -3,6 +3,7 @@
  * From the bottom up:
  *
  *     marked.c     the lines of a chunk: hashing and printing
+ *     units.c      the parts of its documents: likewise, in place of lines
  *     spill.c      streams of bytes, in memory or in a temporary file
  *     hugepages.c  memory in large pages
  *     keytable.c   keys in memory, compared byte by byte
@@ -21,6 +22,7 @@
 #define CLI_DEDUP_H
 
 #include "bloomery/command.h"
+#include "frame/bytes.h"
 
 #include <bloomery/keyed.h>
 
@@ -38,7 +40,11 @@ typedef struct {
     uint64_t *hashes;           /* of the keys; 0 without a key            */
     size_t   *ends;             /* end of the line within the chunk        */
     bool     *drop;             /* not to be printed; initially false      */
+    size_t    bytes;            /* of all keys, at most                    */
 } dedup_rows;
+
+/* Makes room for that many more rows. Returns false if out of memory. */
+bool marked_room(dedup_rows *rows, size_t more);
 
 /* Fills the rows with all lines of the worker's chunk. Keys are hashed by the
  * filter's function or, without a filter, by `keyed`. Returns false if out of
@@ -312,22 +318,95 @@ int decide_run(decide_all *all, size_t jobs, bool progress);
  * record, its count if counts are kept. Returns false if none is left. */
 bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 
-/* ==== Settings and results ============================================ */
+/* ==== Results =========================================================== */
+
+typedef struct {
+    uint64_t lines, kept, keyless;
+    uint64_t parts, repeated;   /* of documents                            */
+    unsigned passes;            /* over the input                          */
+    uint64_t spilled;           /* bytes written to a temporary file       */
+    double   rate;              /* maximum rate of the filter at its end   */
+    bool     over;              /* whether the filter reached twice its plan */
+} dedup_tally;
+
+/* ==== units.c =========================================================== */
+
+enum { UNITS_WORDS_MOST = 1000 };       /* of an n-gram */
+
+typedef enum { UNITS_LINES, UNITS_PARAGRAPHS, UNITS_GRAMS } units_by;
+typedef enum {
+    UNITS_PARTS, UNITS_DOCUMENTS, UNITS_BOTH, UNITS_NONE
+} units_remove;
+
+typedef struct {
+    units_by by;
+    uint64_t words;             /* of an n-gram                            */
+    double   overlap;           /* share that makes a line of n-grams, or a
+                                   document, repeated                      */
+    units_remove remove;
+    const char *annotate;       /* the member for repeated parts, or NULL  */
+} units_want;
+
+typedef struct {
+    const bly_keyed  *keyed;
+    const bly_filter *filter;   /* if not NULL, it hashes                  */
+} units_hasher;
+
+typedef struct {
+    bly_key line;               /* as written, with its end if any         */
+    bly_key text;               /* data NULL: it has none                  */
+    size_t  parts;              /* the number of the next document's first */
+} units_document;
+
+typedef struct {
+    size_t key, length;         /* of what is compared, in the text        */
+    size_t end;                 /* of what is removed; it begins where the
+                                   part before it ends                     */
+    size_t rows;                /* the number of the next part's first     */
+    double share;               /* of it that occurred before              */
+    bool   repeated;
+} units_part;
+
+/* The documents of a chunk. */
+typedef struct {
+    units_document *documents;
+    units_part     *parts;
+    size_t    n, room, n_parts, parts_room;
+    uint64_t  lacking;          /* documents without a text                */
+    uint64_t *words;            /* hashes, of one part                     */
+    size_t    n_words, words_room;
+    size_t   *slots;            /* a table of the n-grams of one part      */
+    uint64_t *grams;            /* the keys of rows that are n-grams       */
+    bool     *again;            /* row i is not its part's first such one  */
+    size_t    slots_room, gram_room;
+    cli_bytes out;              /* a text without its repeated parts       */
+} dedup_units;
+
+/* Reads the values of --by and --remove, which may be NULL. want->annotate is
+ * set before. Returns CLI_GO, or CLI_ERROR after reporting an error. */
+int units_read(const char *by, const char *removing, units_want *want);
+
+/* Fills the rows with the parts of all documents in the worker's chunk. Returns
+ * false if out of memory. */
+bool units_fill(dedup_units *units, dedup_rows *rows, cli_worker *worker,
+                const units_want *want, const units_hasher *by);
+void units_free(dedup_units *units);
+
+/* Prints the documents, without the parts whose rows are dropped, and counts
+ * them. Returns CLI_GO or CLI_ERROR. */
+int units_print(dedup_units *units, const dedup_rows *rows,
+                const cli_worker *worker, const units_want *want,
+                dedup_tally *tally);
+
+/* ==== Settings ========================================================== */
 
 typedef struct {
     cli_how  how;
     uint64_t jobs, memory;
     uint64_t held;              /* memory in which lines of a pipe are kept  */
     bool     count, repeated, unique, progress;
+    const units_want *units;    /* NULL: lines are compared                */
 } exact_want;
-
-typedef struct {
-    uint64_t lines, kept, keyless;
-    unsigned passes;            /* over the input                          */
-    uint64_t spilled;           /* bytes written to a temporary file       */
-    double   rate;              /* maximum rate of the filter at its end   */
-    bool     over;              /* whether the filter reached twice its plan */
-} dedup_tally;
 
 /* ==== stream.c ========================================================== */
 

@@ -769,7 +769,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     headers_alike(&job.lines);
     status = measure_input(&job.lines, &job.total);
     if (status != CLI_ERROR) {
-        bool twice = status == CLI_OK
+        bool twice = status == CLI_OK && want->units == NULL
                   && (job.total > 0 || !exact_once(&job));
 
         progress_open("dedup", want->progress);

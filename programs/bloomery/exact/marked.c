@@ -14,7 +14,7 @@
 
 /* ==== Filling =========================================================== */
 
-static bool marked_room(dedup_rows *r, size_t more)
+bool marked_room(dedup_rows *r, size_t more)
 {
     size_t room = r->n + more + r->n / 2;
 
@@ -61,6 +61,7 @@ bool marked_fill(dedup_rows *r, cli_worker *w, const bly_keyed *keyed,
 {
     r->n = 0;
     r->keyless = r->lacking = 0;
+    r->bytes = w->chunk.length;
     for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!marked_room(r, w->batch->n))
             return false;

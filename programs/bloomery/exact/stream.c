@@ -29,6 +29,7 @@ typedef struct {
 
 typedef struct {
     dedup_rows rows;
+    dedup_units units;          /* the documents, if there are any         */
     sorted_space space;
     size_t     seen;            /* number of runs searched                 */
     int        error;           /* errno of the search                     */
@@ -39,6 +40,7 @@ static void stream_clean(void *argument)
     stream_own *own = argument;
 
     marked_free(&own->rows);
+    units_free(&own->units);
     sorted_space_free(&own->space);
 }
 
@@ -47,7 +49,11 @@ static bool stream_work(void *argument, cli_worker *w)
     stream_job *job = argument;
     stream_own *own = w->own;
 
-    if (!marked_fill(&own->rows, w, job->keyed, NULL))
+    const units_want *units = job->want->units;
+    const units_hasher by = { .keyed = job->keyed };
+
+    if (!(units != NULL ? units_fill(&own->units, &own->rows, w, units, &by)
+                        : marked_fill(&own->rows, w, job->keyed, NULL)))
         return false;
     own->seen = sorted_count(&job->runs);
     own->error = sorted_look(&job->runs, 0, own->seen, &own->rows, &own->space);
@@ -77,21 +83,24 @@ static int stream_commit(void *argument, cli_worker *w)
     if (w->failed)
         return report_no_memory();
     if (job->table.keys > 0 && !keytable_fits(&job->table, job->want->held,
-                                              own->rows.n, w->chunk.length))
+                                              own->rows.n, own->rows.bytes))
         status = sorted_write(&job->runs, &job->table);
     if (status == CLI_GO)
         status = stream_look(job, own);
     if (status != CLI_GO)
         return status;
     if (!keytable_prepare(&job->table, job->want->held, own->rows.n,
-                          w->chunk.length)
+                          own->rows.bytes)
         || keytable_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return report_no_memory();
+    progress_at(w->chunk.bytes);
+    if (job->want->units != NULL)
+        return units_print(&own->units, &own->rows, w, job->want->units,
+                           &job->tally);
     for (size_t i = 0; i < own->rows.n; i++)
         job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.lacking;
-    progress_at(w->chunk.bytes);
     return marked_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 

@@ -1,0 +1,580 @@
+/* units.c - `bloomery dedup --by`: the parts of documents.
+ *
+ * A document is the key of a line: the text of a JSON member, or the line. It
+ * is cut into parts: lines, or paragraphs, which end at blank lines. A part
+ * that occurred before is removed, and the rest of the document is printed. The
+ * parts of a chunk are the rows that are deduplicated, in place of its lines:
+ *
+ *     text      | blank lines | part, and the blank lines behind it | part | …
+ *     key       its lines that are not blank, without the last line's ending
+ *
+ * With n-grams, the rows are all runs of N words within a line. Their keys are
+ * 64-bit hashes, by which one n-gram in 2^64 is taken for another one. The hash
+ * is a polynomial of the words' hashes, so each n-gram takes one step:
+ *
+ *     hash(i + 1) = hash(i) B + word(i + N) - word(i) B^N
+ *
+ * A line is removed if enough of its different n-grams occurred before it. An
+ * n-gram that is repeated only within the line did not: a line of one word
+ * again and again is new. A line of fewer than N words has none, and stays.
+ *
+ * Words end at blanks, which are the six of ASCII. From U+2E80 on, where
+ * scripts have no blanks between words, each character is a word.
+ */
+#include "bloomery/exact/dedup.h"
+#include "frame/members.h"
+#include "frame/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== Cutting =========================================================== */
+
+static bool units_is_blank(unsigned char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool units_blank_line(const unsigned char *at, const unsigned char *end)
+{
+    while (at < end && units_is_blank(*at))
+        at++;
+    return at == end;
+}
+
+static units_part *units_add_part(dedup_units *u)
+{
+    if (u->n_parts == u->parts_room) {
+        size_t room = 2 * u->parts_room + 1024;
+
+        if (!bytes_grow(&u->parts, room, sizeof *u->parts))
+            return NULL;
+        u->parts_room = room;
+    }
+    return &u->parts[u->n_parts++];
+}
+
+/* Cuts a text into parts. Returns false if memory is short. */
+static bool units_cut(dedup_units *u, const units_want *want, bly_key text)
+{
+    const unsigned char *from = text.data, *at = from, *end = at + text.length;
+    size_t before = u->n_parts;
+    bool apart = true;                  /* the next line begins a part */
+
+    while (at < end) {
+        const unsigned char *stop = memchr(at, '\n', (size_t)(end - at));
+        const unsigned char *next = stop != NULL ? stop + 1 : end;
+        units_part *part;
+
+        stop = stop != NULL ? stop : end;
+        if (units_blank_line(at, stop)) {
+            apart = true;
+        } else {
+            part = apart || want->by != UNITS_PARAGRAPHS ? units_add_part(u)
+                 : &u->parts[u->n_parts - 1];
+            if (part == NULL)
+                return false;
+            if (apart || want->by != UNITS_PARAGRAPHS)
+                *part = (units_part){ .key = (size_t)(at - from) };
+            stop -= stop > at && stop[-1] == '\r';
+            part->length = (size_t)(stop - from) - part->key;
+            apart = false;
+        }
+        at = next;
+        if (u->n_parts > before)
+            u->parts[u->n_parts - 1].end = (size_t)(at - from);
+    }
+    return true;
+}
+
+/* ==== Rows ============================================================== */
+
+static uint64_t units_hash(const units_hasher *by, const void *key,
+                           size_t length)
+{
+    return by->filter != NULL ? bly_hash(by->filter, key, length)
+                              : bly_keyed_hash(by->keyed, key, length);
+}
+
+/* Appends the row of a part that is compared whole. */
+static bool units_whole(dedup_rows *rows, const units_hasher *by, bly_key key)
+{
+    if (!marked_room(rows, 1))
+        return false;
+    rows->keys[rows->n] = key;
+    rows->hashes[rows->n] = units_hash(by, key.data, key.length);
+    rows->drop[rows->n++] = false;
+    rows->bytes += key.length;
+    return true;
+}
+
+/* Returns the end of the word that begins at `at`. */
+static const unsigned char *units_word(const unsigned char *at,
+                                       const unsigned char *end)
+{
+    enum { WIDE = 0xE2BA };             /* U+2E80 begins so */
+    const unsigned char *from = at;
+
+    for (; at < end && !units_is_blank(*at); at++) {
+        bool wide = *at > WIDE >> 8
+                 || (*at == WIDE >> 8 && at + 1 < end && at[1] >= (WIDE & 255));
+
+        if (wide && at > from)
+            return at;
+        if (wide) {
+            for (at++; at < end && (*at & 0xC0) == 0x80; at++)
+                ;
+            return at;
+        }
+    }
+    return at;
+}
+
+/* Hashes the words of a part. Returns false if memory is short. */
+static bool units_words(dedup_units *u, const units_hasher *by, bly_key key)
+{
+    const unsigned char *at = key.data, *end = at + key.length;
+
+    for (u->n_words = 0; ; u->n_words++) {
+        const unsigned char *from;
+
+        while (at < end && units_is_blank(*at))
+            at++;
+        if (at == end)
+            return true;
+        if (u->n_words == u->words_room) {
+            size_t room = 2 * u->words_room + 256;
+
+            if (!bytes_grow(&u->words, room, sizeof *u->words))
+                return false;
+            u->words_room = room;
+        }
+        from = at;
+        at = units_word(at, end);
+        u->words[u->n_words] = units_hash(by, from, (size_t)(at - from));
+    }
+}
+
+static uint64_t units_mix(uint64_t x)
+{
+    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return x ^ x >> 32;
+}
+
+/* Marks the n-grams from row `from` on that are not the first of their kind in
+ * the part. Returns false if memory is short. */
+static bool units_mark_again(dedup_units *u, const dedup_rows *rows,
+                             size_t from)
+{
+    size_t n = rows->n - from, slots = 4;
+
+    while (slots < 2 * n)
+        slots *= 2;
+    if (slots > u->slots_room) {
+        if (!bytes_grow(&u->slots, slots, sizeof *u->slots))
+            return false;
+        u->slots_room = slots;
+    }
+    memset(u->slots, 0, slots * sizeof *u->slots);
+    for (size_t i = from; i < rows->n; i++) {
+        size_t at = rows->hashes[i] & (slots - 1);
+
+        while (u->slots[at] != 0
+               && rows->hashes[u->slots[at] - 1] != rows->hashes[i])
+            at = (at + 1) & (slots - 1);
+        u->again[i] = u->slots[at] != 0;
+        if (u->slots[at] == 0)
+            u->slots[at] = i + 1;
+    }
+    return true;
+}
+
+static bool units_gram_room(dedup_units *u, const dedup_rows *rows)
+{
+    if (rows->room <= u->gram_room)
+        return true;
+    if (!bytes_grow(&u->again, rows->room, sizeof *u->again)
+        || !bytes_grow(&u->grams, rows->room, sizeof *u->grams))
+        return false;
+    u->gram_room = rows->room;
+    return true;
+}
+
+/* Appends the n-grams of a part. */
+static bool units_grams(dedup_units *u, dedup_rows *rows,
+                        const units_want *want, const units_hasher *by,
+                        bly_key key)
+{
+    const uint64_t base = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t power = 1, sum = 0;
+    size_t from = rows->n, words = (size_t)want->words;
+
+    if (!units_words(u, by, key))
+        return false;
+    if (u->n_words < words)
+        return true;
+    if (!marked_room(rows, u->n_words) || !units_gram_room(u, rows))
+        return false;
+    for (size_t i = 0; i < words; i++)
+        power *= base;
+    for (size_t i = 0; i < u->n_words; i++) {
+        sum = sum * base + u->words[i];
+        if (i >= words)
+            sum -= u->words[i - words] * power;
+        if (i + 1 < words)
+            continue;
+        u->grams[rows->n] = units_mix(sum);
+        rows->hashes[rows->n] = by->filter != NULL ? u->grams[rows->n]
+            : bly_keyed_hash(by->keyed, &u->grams[rows->n], sizeof *u->grams);
+        rows->drop[rows->n++] = false;
+    }
+    return units_mark_again(u, rows, from);
+}
+
+static bool units_rows(dedup_units *u, dedup_rows *rows,
+                       const units_want *want, const units_hasher *by,
+                       const units_document *d)
+{
+    size_t from = d == u->documents ? 0 : d[-1].parts;
+
+    for (size_t i = from; i < u->n_parts; i++) {
+        units_part *part = &u->parts[i];
+        bly_key key = { (const unsigned char *)d->text.data + part->key,
+                        part->length };
+
+        if (!(want->by == UNITS_GRAMS ? units_grams(u, rows, want, by, key)
+                                      : units_whole(rows, by, key)))
+            return false;
+        part->rows = rows->n;
+    }
+    return true;
+}
+
+static bool units_room(dedup_units *u, size_t more)
+{
+    size_t room = u->n + more + u->n / 2;
+
+    if (u->n + more <= u->room)
+        return true;
+    if (!bytes_grow(&u->documents, room, sizeof *u->documents))
+        return false;
+    u->room = room;
+    return true;
+}
+
+bool units_fill(dedup_units *u, dedup_rows *rows, cli_worker *w,
+                const units_want *want, const units_hasher *by)
+{
+    const cli_batch *b = w->batch;
+
+    u->n = u->n_parts = 0;
+    rows->n = rows->bytes = 0;
+    rows->keyless = rows->lacking = 0;
+    u->lacking = 0;
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
+        if (!units_room(u, b->n))
+            return false;
+        u->lacking += b->lacking;
+        for (size_t i = 0; i < b->n; i++) {
+            units_document *d = &u->documents[u->n++];
+
+            *d = (units_document){ .line = b->lines[i], .text = b->keys[i] };
+            if (d->text.data != NULL
+                && (!units_cut(u, want, d->text)
+                    || !units_rows(u, rows, want, by, d)))
+                return false;
+            d->parts = u->n_parts;
+        }
+    }
+    if (want->by == UNITS_GRAMS) {
+        for (size_t i = 0; i < rows->n; i++)
+            rows->keys[i] = (bly_key){ &u->grams[i], sizeof *u->grams };
+        rows->bytes = rows->n * sizeof *u->grams;
+    }
+    return true;
+}
+
+void units_free(dedup_units *u)
+{
+    free(u->documents);
+    free(u->parts);
+    free(u->words);
+    free(u->slots);
+    free(u->grams);
+    free(u->again);
+    bytes_free(&u->out);
+}
+
+/* ==== Deciding ========================================================== */
+
+/* Returns the share of a part that occurred before. */
+static double units_share(const dedup_units *u, const dedup_rows *rows,
+                          const units_want *want, size_t part)
+{
+    size_t from = part == 0 ? 0 : u->parts[part - 1].rows;
+    size_t all = 0, known = 0;
+
+    if (want->by != UNITS_GRAMS)
+        return rows->drop[from];
+    for (size_t i = from; i < u->parts[part].rows; i++) {
+        all += !u->again[i];
+        known += rows->drop[i] && !u->again[i];
+    }
+    return all > 0 ? (double)known / (double)all : 0;
+}
+
+/* Decides which parts of a document are repeated. Returns their number. */
+static size_t units_decide(dedup_units *u, const dedup_rows *rows,
+                           const units_want *want, size_t from, size_t to,
+                           bool *whole)
+{
+    size_t repeated = 0;
+    uint64_t all = 0, known = 0;
+
+    for (size_t i = from; i < to; i++) {
+        units_part *part = &u->parts[i];
+
+        part->share = units_share(u, rows, want, i);
+        part->repeated = want->by == UNITS_GRAMS ? part->share >= want->overlap
+                                                 : part->share > 0;
+        repeated += part->repeated;
+        all += part->length;
+        known += part->repeated ? part->length : 0;
+    }
+    *whole = all > 0 && (double)known >= want->overlap * (double)all;
+    return repeated;
+}
+
+/* ==== Printing ========================================================== */
+
+/* Prints bytes of a line, and the newline that its file may lack. */
+static bool units_end(const void *from, size_t n, char end)
+{
+    const char *bytes = from;
+
+    return output_bytes(bytes, n)
+        && ((n > 0 && bytes[n - 1] == end) || output_bytes(&end, 1));
+}
+
+/* Writes a string of JSON. Half a surrogate pair, which members.c reads as
+ * three bytes, becomes an escape again. */
+static bool units_quote(const unsigned char *at, size_t n)
+{
+    const unsigned char *end = at + n, *from = at;
+    char escape[8];
+
+    for (; at < end; at++) {
+        static const char letters[] = "btn\0fr";
+        size_t read = 1;
+
+        if (*at == '"' || *at == '\\')
+            snprintf(escape, sizeof escape, "\\%c", *at);
+        else if (*at >= '\b' && *at <= '\r' && *at != '\v')
+            snprintf(escape, sizeof escape, "\\%c", letters[*at - '\b']);
+        else if (*at < ' ')
+            snprintf(escape, sizeof escape, "\\u%04x", *at);
+        else if (*at == 0xED && end - at >= 3 && at[1] >= 0xA0) {
+            snprintf(escape, sizeof escape, "\\u%04x",
+                     0xD000u | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu));
+            read = 3;
+        } else
+            continue;
+        if (!output_bytes(from, (size_t)(at - from)) || !output_text(escape))
+            return false;
+        at += read - 1;
+        from = at + 1;
+    }
+    return output_bytes(from, (size_t)(end - from));
+}
+
+/* Collects what is left of a text. It ends with a newline only if all of it
+ * did. */
+static bool units_left(dedup_units *u, const units_document *d, size_t from,
+                       size_t to)
+{
+    const unsigned char *text = d->text.data;
+    size_t begin = 0;
+
+    u->out.from = u->out.to = 0;
+    for (size_t i = from; i < to; i++) {
+        size_t end = u->parts[i].end;
+
+        if (!u->parts[i].repeated
+            && !bytes_put(&u->out, text + begin, end - begin))
+            return false;
+        begin = end;
+    }
+    while (text[d->text.length - 1] != '\n' && u->out.to > 0
+           && u->parts[to - 1].repeated
+           && (u->out.data[u->out.to - 1] == '\n'
+               || u->out.data[u->out.to - 1] == '\r'))
+        u->out.to--;
+    return true;
+}
+
+/* Prints a document without its repeated parts. */
+static int units_print_rest(dedup_units *u, const cli_how *how, char end,
+                            const units_document *d, size_t from, size_t to)
+{
+    const char *line = d->line.data;
+    bly_key value;
+    size_t before;
+    bool printed;
+
+    if (!units_left(u, d, from, to))
+        return report_no_memory();
+    if (how->member == NULL)
+        return output_bytes(u->out.data, u->out.to) && output_bytes(&end, 1)
+             ? CLI_GO : CLI_ERROR;
+    value = members_place(how, d->line.data, d->line.length
+                                             - (line[d->line.length - 1]
+                                                == end));
+    before = (size_t)((const char *)value.data - line);
+    printed = output_bytes(line, before) && output_bytes("\"", 1)
+           && units_quote(u->out.data, u->out.to) && output_bytes("\"", 1)
+           && units_end(line + before + value.length,
+                        d->line.length - before - value.length, end);
+    return printed ? CLI_GO : CLI_ERROR;
+}
+
+/* Returns the number of characters of UTF-8. */
+static uint64_t units_characters(const unsigned char *at, size_t n)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += (at[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Refuses a document that has the member to be added. */
+static int units_check_new(const units_want *want, const units_document *d)
+{
+    if (!members_named(want->annotate, d->line))
+        return CLI_GO;
+    return report_error("a document has a member '%s' already: give another "
+                        "name with --annotate", want->annotate);
+}
+
+/* Prints a document with a new last member: the characters from which, and up
+ * to which, its parts are repeated, and to what share. */
+static bool units_print_noted(const dedup_units *u, const units_want *want,
+                              char end, const units_document *d, size_t from,
+                              size_t to)
+{
+    const unsigned char *line = d->line.data, *text = d->text.data;
+    size_t close = d->line.length, begin = 0;
+    uint64_t at = 0;
+    bool ok, first = true;
+
+    while (line[close - 1] != '}')
+        close--;
+    close--;
+    ok = output_bytes(line, close) && output_text(", \"")
+      && units_quote((const unsigned char *)want->annotate,
+                     strlen(want->annotate)) && output_text("\": [");
+    for (size_t i = from; ok && i < to; i++) {
+        const units_part *part = &u->parts[i];
+        uint64_t start;
+
+        at += units_characters(text + begin, part->key - begin);
+        start = at;
+        at += units_characters(text + part->key, part->length);
+        begin = part->key + part->length;
+        if (!part->repeated)
+            continue;
+        ok = output_format("%s[%" PRIu64 ", %" PRIu64 ", %.4g]",
+                           first ? "" : ", ", start, at, part->share);
+        first = false;
+    }
+    return ok && output_text("]")
+        && units_end(line + close, d->line.length - close, end);
+}
+
+static int units_print_one(dedup_units *u, const dedup_rows *rows,
+                           const cli_worker *w, const units_want *want,
+                           size_t number, dedup_tally *tally)
+{
+    const units_document *d = &u->documents[number];
+    const char end = w->lines->how.null ? '\0' : '\n';
+    size_t from = number == 0 ? 0 : d[-1].parts, to = d->parts, repeated;
+    bool whole;
+
+    repeated = units_decide(u, rows, want, from, to, &whole);
+    tally->parts += to - from;
+    tally->repeated += repeated;
+    if (want->remove == UNITS_DOCUMENTS || want->remove == UNITS_BOTH)
+        if (whole)
+            return CLI_GO;
+    if (want->remove == UNITS_PARTS || want->remove == UNITS_BOTH) {
+        if (repeated > 0 && repeated == to - from)
+            return CLI_GO;
+        if (repeated > 0) {
+            tally->kept++;
+            return units_print_rest(u, &w->lines->how, end, d, from, to);
+        }
+    }
+    tally->kept++;
+    if (want->annotate == NULL || d->text.data == NULL)
+        return units_end(d->line.data, d->line.length, end) ? CLI_GO
+                                                            : CLI_ERROR;
+    if (units_check_new(want, d) != CLI_GO)
+        return CLI_ERROR;
+    return units_print_noted(u, want, end, d, from, to) ? CLI_GO : CLI_ERROR;
+}
+
+int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
+                const units_want *want, dedup_tally *tally)
+{
+    int status = CLI_GO;
+
+    for (size_t i = 0; status == CLI_GO && i < u->n; i++)
+        status = units_print_one(u, rows, w, want, i, tally);
+    tally->lines += u->n;
+    tally->keyless += u->lacking;
+    return status == CLI_GO && w->chunk.idle && !output_flush() ? CLI_ERROR
+                                                                : status;
+}
+
+/* ==== Reading the options =============================================== */
+
+int units_read(const char *by, const char *removing, units_want *want)
+{
+    static const char *const units[] = { "lines", "paragraphs" };
+    static const char *const what[] = { "parts", "documents", "both", "none" };
+    static const char grams[] = "ngrams=";
+    char *end;
+    size_t i = 0;
+
+    if (strncmp(by, grams, sizeof grams - 1) == 0) {
+        want->by = UNITS_GRAMS;
+        want->words = strtoul(by + sizeof grams - 1, &end, 10);
+        if (by[sizeof grams - 1] < '1' || by[sizeof grams - 1] > '9'
+            || *end != '\0' || want->words > UNITS_WORDS_MOST)
+            return report_error("--by %s: give the number of words, 1 to %d, "
+                                "as in --by ngrams=13", by, UNITS_WORDS_MOST);
+    } else {
+        while (i < 2 && strcmp(by, units[i]) != 0)
+            i++;
+        if (i == 2)
+            return report_error("--by '%s' is unknown: give lines, paragraphs "
+                                "or ngrams=N", by);
+        want->by = (units_by)i;
+    }
+    if (removing == NULL)
+        removing = want->annotate != NULL ? "none" : "parts";
+    for (i = 0; i < 4 && strcmp(removing, what[i]) != 0; )
+        i++;
+    if (i == 4)
+        return report_error("--remove '%s' is unknown: give parts, documents, "
+                            "both or none", removing);
+    want->remove = (units_remove)i;
+    if (want->annotate != NULL && want->remove != UNITS_NONE)
+        return report_error("--annotate tells where the repeated parts are, "
+                            "and --remove %s changes that: leave one of them "
+                            "out", removing);
+    return CLI_GO;
+}
