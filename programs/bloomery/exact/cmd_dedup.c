@@ -159,9 +159,9 @@ static const cli_example dedup_examples[] = {
       "Write the lines to a file and a report to standard output." },
     { "bloomery dedup -r logs > once.log",
       "Print each line of all files under a folder once." },
-    { "bloomery dedup --json-field text --by paragraphs pages.jsonl > new.jsonl",
+    { "bloomery dedup --json-field text --by paragraphs pages.jsonl > new",
       "Remove paragraphs that occurred before from the texts of documents." },
-    { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new.jsonl",
+    { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new",
       "Remove lines of which four fifths of the runs of 13 words occurred "
       "before." },
     { NULL, NULL }
