@@ -88,6 +88,31 @@ try dedup --json-field text --by paragraphs -a -p 20% corpus.jsonl
 check 'the paragraphs that may be lost are told' \
     grep -q 'up to about [0-9,]* new paragraphs may have been dropped' err
 
+# ---- what is known --------------------------------------------------------------
+head -n 300 corpus.jsonl >first.jsonl
+tail -n +301 corpus.jsonl >then.jsonl
+for how in '-M 1M' '-a -p 1e-9'; do
+    # shellcheck disable=SC2086
+    try dedup $how --json-field text --by ngrams=3 --annotate d corpus.jsonl
+    tail -n +301 out >wanted
+    # shellcheck disable=SC2086
+    try dedup $how --json-field text --by ngrams=3 --annotate d \
+        --known first.jsonl then.jsonl
+    check "--known $how: as if it came before" cmp out wanted
+done
+try dedup --json-field text --by lines --known first.jsonl <then.jsonl
+mv out wanted
+try dedup --json-field text --by lines --known first.jsonl then.jsonl
+check '--known: the others from a pipe' cmp out wanted
+try dedup --json-field id --by lines --known one -o file3 some.jsonl
+refused '--known without the member' 'no document in the files of --known has'
+try dedup --json-field id --by lines --known none some.jsonl
+refused '--known that is missing' "cannot read 'none'"
+try dedup --json-field id --by lines --known - some.jsonl
+refused '--known from a pipe' 'name a file'
+try dedup --known one some.jsonl
+refused '--known needs --by' 'by'
+
 # ---- wrong ---------------------------------------------------------------------
 try dedup --by sentences --json-field text some.jsonl
 refused 'an unknown unit' 'give lines, paragraphs or ngrams=N'

@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ typedef struct {
     const char *kind;           /* NULL, or 0: not given */
     const char *key_file, *output, *by, *remove;
     units_want  units;          /* read from them                           */
+    cli_operands known;         /* names from malloc                        */
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
@@ -106,6 +108,11 @@ static const cli_option dedup_options[] = {
       "With --by: remove repeated parts, and documents of which nothing is "
       "left (parts, the default), repeated documents whole (documents), both, "
       "or none.",
+      .needs = "by" },
+    { 0, "known", "FILE", CLI_LIST, offsetof(dedup_settings, known), false,
+      "With --by: parts of the documents in FILE, such as test data, have "
+      "occurred before. FILE is read first, by the same options, and not "
+      "printed. May be repeated.",
       .needs = "by" },
     { 0, "annotate", "NAME", CLI_TEXT, offsetof(dedup_settings,
                                                 units.annotate), false,
@@ -587,16 +594,45 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
         return status;
     status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
                                                                 &tally);
+    if (status == CLI_OK && s->known.count > 0 && tally.known == 0)
+        status = report_error("no document in the files of --known has a part "
+                              "to compare: they are read by the same options "
+                              "as KEYS");
     status = output_close(status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);
     return tally.over ? CLI_ERROR : status;
 }
 
+/* Makes a list of all files, the known ones first. The names are the caller's.
+ * CLI_GO or CLI_ERROR. */
+static int dedup_list(dedup_settings *s, const cli_operands *operands,
+                      cli_operands *all)
+{
+    static char pipe[] = "-";
+    size_t n = operands->count > 0 ? operands->count : 1;
+
+    s->units.known = s->known.count;
+    all->names = malloc((s->known.count + n) * sizeof *all->names);
+    if (all->names == NULL)
+        return report_no_memory();
+    all->count = s->known.count + n;
+    for (size_t i = 0; i < s->known.count; i++)
+        all->names[i] = s->known.names[i];
+    for (size_t i = 0; i < n; i++)
+        all->names[s->known.count + i] = operands->count > 0
+                                       ? operands->names[i] : pipe;
+    for (size_t i = 0; i < s->known.count; i++)
+        if (strcmp(s->known.names[i], "-") == 0)
+            return report_error("--known cannot be read from standard input: "
+                                "name a file");
+    return CLI_GO;
+}
+
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
     dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1 };
-    cli_operands operands;
+    cli_operands operands, all = { NULL, 0 };
     int status = options_read(self, argc, argv, &s, &operands);
 
     s.approximate |= s.window > 0;
@@ -604,11 +640,17 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
         status = dedup_check(self, &s);
     if (status == CLI_GO)
         status = inputs_take(self, &s.inputs, &s.how, &operands, 0);
+    if (status == CLI_GO && s.known.count > 0) {
+        status = dedup_list(&s, &operands, &all);
+        operands = all;
+    }
     if (status == CLI_GO)
         status = filter_check_lines(s.output, s.force, &operands);
     if (status == CLI_GO)
         status = dedup_lines(&s, &operands);
     inputs_end(&s.inputs, status != CLI_ERROR);
+    free(all.names);
+    free(s.known.names);
     return status;
 }
 

@@ -323,6 +323,7 @@ bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 typedef struct {
     uint64_t lines, kept, keyless;
     uint64_t parts, repeated;   /* of documents                            */
+    uint64_t known;             /* parts of those that are not printed     */
     unsigned passes;            /* over the input                          */
     uint64_t spilled;           /* bytes written to a temporary file       */
     double   rate;              /* maximum rate of the filter at its end   */
@@ -345,6 +346,7 @@ typedef struct {
                                    document, repeated                      */
     units_remove remove;
     const char *annotate;       /* the member for repeated parts, or NULL  */
+    size_t   known;             /* the first files, which are not printed  */
 } units_want;
 
 typedef struct {

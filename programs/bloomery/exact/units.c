@@ -526,11 +526,24 @@ static int units_print_one(dedup_units *u, const dedup_rows *rows,
     return units_print_noted(u, want, end, d, from, to) ? CLI_GO : CLI_ERROR;
 }
 
+/* Returns whether the documents are known, and not printed. */
+static bool units_known(const units_want *want, const cli_worker *w)
+{
+    for (size_t i = 0; i < want->known; i++)
+        if (w->chunk.path == w->lines->paths[i])
+            return true;
+    return false;
+}
+
 int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
                 const units_want *want, dedup_tally *tally)
 {
     int status = CLI_GO;
 
+    if (units_known(want, w)) {
+        tally->known += u->n_parts;
+        return CLI_GO;
+    }
     for (size_t i = 0; status == CLI_GO && i < u->n; i++)
         status = units_print_one(u, rows, w, want, i, tally);
     tally->lines += u->n;
