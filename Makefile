@@ -29,8 +29,8 @@
 ## measure
 ##   bench            speed beside the machine's limits and other tools (15
 ##                    minutes); WHAT=list: the other benchmarks
-##   lab              repeat the experiments of the papers (an hour; QUICK=1: two
-##                    minutes)
+##   lab              repeat the experiments of the papers (an hour; QUICK=1: five
+##                    minutes of processor time)
 ##   uses             run what filters are used for, on real input (QUICK=1: less
 ##                    input)
 ##
