@@ -255,6 +255,26 @@ static void test_plan_of_members_only(void **state)
 /* ---- Unknown keys ------------------------------------------------------ */
 
 /* Their rate is the one in stat, and about as planned. */
+/* Level 1 of fuse filters has whole bits, as many as for the next power of
+ * two. */
+static void test_plan_of_whole_bits(void **state)
+{
+    (void)state;
+    static const double rates[] = { 1, 1 - 1e-8, 1 - 1e-5, 0.6, 0.5 };
+    bly_plan_t plan, whole;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        bly_spec spec = { .capacity = 100000, .rate = ldexp(rates[i], -7) };
+        bly_spec next = { .capacity = 100000, .rate = i < 2 ? 1.0 / 128
+                                                            : 1.0 / 256 };
+        assert_status(bly_plan(&plan, "cascade:of=fuse", &spec), BLY_OK);
+        assert_status(bly_plan(&whole, "cascade:of=fuse", &next), BLY_OK);
+        assert_int_equal(plan.bytes, whole.bytes);
+        assert_status(bly_plan(&whole, "fuse", &next), BLY_OK);
+        assert_true(plan.bytes >= whole.bytes);
+        assert_true(plan.bytes < whole.bytes + 1024);
+    }
+}
+
 static void test_rate_outside(void **state)
 {
     (void)state;
@@ -438,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_plan_of_members_only),
+        cmocka_unit_test(test_plan_of_whole_bits),
         cmocka_unit_test(test_rate_outside),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_any_byte),

@@ -335,8 +335,10 @@ static bly_status cascade_plan_first(bly_plan_t *plan, kind_spec *spec,
 {
     int exponent;
     frexp(rate, &exponent);
-    if (kind == &bly_kind_fuse)
+    if (kind == &bly_kind_fuse) {       /* whole bits that nearly suffice do    */
+        frexp(rate * (1 + ldexp(1, -20)), &exponent);
         rate = ldexp(1, exponent - 1);
+    }
     *spec = kind_spec_plain(kind, n, rate);
     if (kind == &bly_kind_ribbon)
         kind_spec_give(spec, kind, "bits", (uint64_t)(1 - exponent));
