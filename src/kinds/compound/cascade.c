@@ -335,7 +335,7 @@ static bly_status cascade_plan_first(bly_plan_t *plan, kind_spec *spec,
 {
     int exponent;
     frexp(rate, &exponent);
-    if (kind == &bly_kind_fuse) {       /* whole bits that nearly suffice do    */
+    if (kind == &bly_kind_fuse) {       /* bits that nearly suffice do        */
         frexp(rate * (1 + ldexp(1, -20)), &exponent);
         rate = ldexp(1, exponent - 1);
     }
