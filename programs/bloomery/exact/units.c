@@ -554,33 +554,46 @@ int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
 
 /* ==== Reading the options =============================================== */
 
-int units_read(const char *by, const char *removing, units_want *want)
+/* Returns the number of a word in a list of n; n if it is not there. */
+static size_t units_choice(const char *word, const char *const list[], size_t n)
 {
-    static const char *const units[] = { "lines", "paragraphs" };
-    static const char *const what[] = { "parts", "documents", "both", "none" };
-    static const char grams[] = "ngrams=";
-    char *end;
     size_t i = 0;
 
-    if (strncmp(by, grams, sizeof grams - 1) == 0) {
-        want->by = UNITS_GRAMS;
-        want->words = strtoul(by + sizeof grams - 1, &end, 10);
-        if (by[sizeof grams - 1] < '1' || by[sizeof grams - 1] > '9'
-            || *end != '\0' || want->words > UNITS_WORDS_MOST)
-            return report_error("--by %s: give the number of words, 1 to %d, "
-                                "as in --by ngrams=13", by, UNITS_WORDS_MOST);
-    } else {
-        while (i < 2 && strcmp(by, units[i]) != 0)
-            i++;
-        if (i == 2)
-            return report_error("--by '%s' is unknown: give lines, paragraphs "
-                                "or ngrams=N", by);
-        want->by = (units_by)i;
-    }
+    while (i < n && strcmp(word, list[i]) != 0)
+        i++;
+    return i;
+}
+
+static int units_read_by(const char *by, units_want *want)
+{
+    static const char *const units[] = { "lines", "paragraphs" };
+    static const char grams[] = "ngrams=";
+    const char *number = by + sizeof grams - 1;
+    size_t i = units_choice(by, units, 2);
+    char *end;
+
+    want->by = (units_by)i;
+    if (i < 2)
+        return CLI_GO;
+    if (strncmp(by, grams, sizeof grams - 1) != 0)
+        return report_error("--by '%s' is unknown: give lines, paragraphs or "
+                            "ngrams=N", by);
+    want->words = strtoul(number, &end, 10);
+    if (*number < '1' || *number > '9' || *end != '\0'
+        || want->words > UNITS_WORDS_MOST)
+        return report_error("--by %s: give the number of words, 1 to %d, as in "
+                            "--by ngrams=13", by, UNITS_WORDS_MOST);
+    return CLI_GO;
+}
+
+int units_read(const char *by, const char *removing, units_want *want)
+{
+    static const char *const what[] = { "parts", "documents", "both", "none" };
+    size_t i;
+
     if (removing == NULL)
         removing = want->annotate != NULL ? "none" : "parts";
-    for (i = 0; i < 4 && strcmp(removing, what[i]) != 0; )
-        i++;
+    i = units_choice(removing, what, 4);
     if (i == 4)
         return report_error("--remove '%s' is unknown: give parts, documents, "
                             "both or none", removing);
@@ -589,5 +602,5 @@ int units_read(const char *by, const char *removing, units_want *want)
         return report_error("--annotate tells where the repeated parts are, "
                             "and --remove %s changes that: leave one of them "
                             "out", removing);
-    return CLI_GO;
+    return units_read_by(by, want);
 }
