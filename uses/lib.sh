@@ -55,13 +55,15 @@ field() {
     "$BLOOMERY" info --json "$1" | sed -n "s/^ *\"$2\": \([^,]*\),*$/\1/p"
 }
 
-# in_band NAME FOUND ASKED RATE: FOUND of ASKED agree with the rate, within four
-# standard deviations.
+# in_band NAME FOUND ASKED RATE [VARIANCE]: FOUND of ASKED agree with the rate,
+# within four standard deviations. The variance of one that is asked is RATE (1 -
+# RATE), if they do not depend on each other.
 in_band() {
     figure "$1" "$(awk -v n="$2" -v m="$3" -v p="$4" 'BEGIN {
         printf "%.4g of %d, predicted %.4g", n / m, m, p }')"
     check "$1: as predicted, within 4 sigma" awk -v n="$2" -v m="$3" -v p="$4" \
-        'BEGIN { d = n - m * p; exit d * d > 16 * m * p * (1 - p) + 1 }'
+        -v s="${5:-}" 'BEGIN { s = s == "" ? p * (1 - p) : s; d = n - m * p
+            exit d * d > 16 * m * s + 1 }'
 }
 
 # refused NAME PATTERN COMMAND...: one line that matches, and status 2.

@@ -87,10 +87,15 @@ for p in $(work 8 '2 8 16'); do
             -v b="$(number "$round" value_bits)" \
             -v f="$(number "$round" values_per_position)" 'BEGIN { printf \
             "%.3f, by formula %.3f", b, log(p / f) / log(2) + 1.47 }')"
-        # Each of these elements is alone except with a chance of e^-f.
+        # Each of these elements is alone with a chance of e^-f. Those that are
+        # not come in pairs, so their number varies more than if each were drawn
+        # alone: of N elements at a position, y = N if N > 1, else 0, and given
+        # the sum of all N, y varies by Var(y) - Cov(y, N)^2 / Var(N).
+        varies=$(number "$round" values_per_position |
+            awk '{ f = $1; e = exp(-f); y = f * (1 - e); c = y + f * f * e
+                print 1 - e, (y + f * f - y * y - c * c / f) / f }')
         in_band "$p ranks, round $round: left in doubt" "$(number "$round" left)" \
-            "$(number "$round" elements)" "$(number "$round" values_per_position |
-                awk '{ print 1 - exp(-$1) }')"
+            "$(number "$round" elements)" "${varies% *}" "${varies#* }"
     done
     figure "$p ranks: sent, of the hashes and of the lines" "$(awk '
         $1 == "\"sent_bytes\":"      { sent = $2 + 0 }
