@@ -167,13 +167,19 @@ static int cf_reply_put(server_context *context, const cf_job *job,
                                : status == BLY_SEEN ? 0 : -1);
 }
 
-/* Returns whether the filter has reached its maximum size. Commands from a
- * master or a file are never refused, as their data would be lost. */
+/* Returns whether a client asks. Commands from a master or a file are never
+ * refused, as their data would be lost. */
+static bool cf_is_asked(server_context *context)
+{
+    return (server_context_flags(context)
+            & (SERVER_REPLICATED | SERVER_LOADING)) == 0;
+}
+
+/* Returns whether the filter has reached its maximum size. */
 static bool cf_is_widest(server_context *context, const cuckoo *filter)
 {
     return filter->tables.n >= (uint64_t)redis_settings.cuckoo_tables
-        && (server_context_flags(context)
-            & (SERVER_REPLICATED | SERVER_LOADING)) == 0;
+        && cf_is_asked(context);
 }
 
 /* Ends all commands that add. */
@@ -243,6 +249,9 @@ static bool cf_insert_words(cf_job *job, cf_plan *plan, server_context *context,
             return false;
         } else if (!reply_number(&plan->capacity, context, argv[++i],
                                  &cf_capacities, "Bad capacity")) {
+            return false;
+        } else if (plan->capacity < 2 * plan->slots && cf_is_asked(context)) {
+            server_reply_error(context, CF_CAPACITY_OUT);
             return false;
         }
     }
