@@ -44,6 +44,12 @@ for jobs in 1 2 5; do
 done
 check '-k: all numbers of threads give the same' \
     sh -c 'cmp blocked-1 blocked-2 && cmp blocked-1 blocked-5'
+seq 500000 >numbers
+try dedup -a -M 1M -o kept numbers
+refused '-M: a filter that takes more' 'takes .*, more than --memory: give more'
+check '-M: and the output is not made' test ! -e kept
+try dedup -a -M 8M numbers
+status_is '-M: a filter that fits' 0
 try dedup --key-file secret --approximate -p 1% many
 note 'it says how many lines may be lost' \
     'note: up to about [0-9,.]* new lines may have been dropped .*leave out'

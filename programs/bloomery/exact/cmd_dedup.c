@@ -64,7 +64,7 @@ static const cli_option dedup_options[] = {
       "Store some bits of each distinct line instead of the line. It takes "
       "less memory, and drops at most a share RATE of the new lines by "
       "mistake. A note at the end estimates their number.",
-      .excludes = "count only-repeated only-unique memory" },
+      .excludes = "count only-repeated only-unique" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
       "With --approximate and --window: the share of new lines that may be "
       "dropped: 0.001, 0.1%, 1e-6. Default: 0.1%.",
@@ -122,11 +122,11 @@ static const cli_option dedup_options[] = {
       .needs = "by" },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "Use this much memory, and a few MiB per thread (tens of MiB with "
-      "n-grams): 512M, 2G; at least 1M. "
-      "The rest goes to a temporary file in TMPDIR, apart from two bytes for "
-      "each line of a pipe. A longer line takes what it needs. Default: 256M, "
-      "or for a pipe a sixteenth of the machine's memory if that is more, up "
-      "to 1G.",
+      "n-grams): 512M, 2G; at least 1M. The rest goes to a temporary file in "
+      "TMPDIR, apart from two bytes for each line of a pipe. A longer line "
+      "takes what it needs. Default: 256M, or for a pipe a sixteenth of the "
+      "machine's memory if that is more, up to 1G. With --approximate, it is "
+      "an error if the filter takes more, and there is no default.",
       .group = CLI_SPEED },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
       false, "With --approximate and --window: the secret that lines are "
@@ -196,6 +196,19 @@ static uint64_t dedup_kept(const dedup_rows *rows)
     return kept;
 }
 
+/* Refuses to go on with a filter that takes more than --memory. */
+static int dedup_check_memory(const dedup_job *job)
+{
+    uint64_t most = job->want->memory;
+    bly_header now;
+
+    bly_header_of(&now, job->filter);
+    if (most == 0 || now.bytes <= most)
+        return CLI_GO;
+    return report_error("the filter takes %s, more than --memory: give more, "
+                        "or a higher RATE", report_bytes(now.bytes).text);
+}
+
 static int dedup_commit(void *argument, cli_worker *w)
 {
     dedup_job *job = argument;
@@ -211,6 +224,8 @@ static int dedup_commit(void *argument, cli_worker *w)
     if (w->failed)
         return report_no_memory();
     status = marked_add(rows, job->filter);
+    if (status == CLI_GO)
+        status = dedup_check_memory(job);
     if (status != CLI_GO)
         return status;
     progress_at(w->chunk.bytes);
@@ -232,15 +247,17 @@ static void dedup_clean(void *argument)
 }
 
 /* Returns the number of distinct lines for which a growing filter is first
- * sized: as many as the input might have, within a limit of a few mebibytes. A
- * filter that is large enough at once is faster; one that is too large wastes
- * memory. */
-static uint64_t dedup_guess(uint64_t total)
+ * sized: as many as the input might have, within a limit of a few mebibytes,
+ * and a part of `memory` if that is given. A filter that is large enough at
+ * once is faster; one that is too large wastes memory. */
+static uint64_t dedup_guess(uint64_t total, uint64_t memory)
 {
-    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20 };
+    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20,
+           BYTES = 16 };
     uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
+    uint64_t most = memory > 0 && memory / BYTES < MOST ? memory / BYTES : MOST;
 
-    return lines < MOST ? lines : MOST;
+    return lines < most ? lines : most;
 }
 
 /* Chooses the kind. One cache line per key is fastest, but takes too many bits
@@ -267,7 +284,7 @@ static int dedup_filter(dedup_job *job, uint64_t total)
     if (s->window > 0)
         spec.capacity = s->window;
     else if (s->items == 0 && filter_kind_can(kind, BLY_CAN_GROW))
-        spec.capacity = dedup_guess(total);
+        spec.capacity = dedup_guess(total, s->memory);
     if (bly_new(&job->filter, kind, &spec) == BLY_OK)
         return CLI_GO;
     return spec.capacity > 0 ? filter_error()
