@@ -130,6 +130,9 @@ try dedup --by paragraphs some.jsonl
 refused 'lines have no paragraphs' 'give --json-field NAME, or -0'
 try dedup --by lines --annotate x --json-field text -o file2 some.jsonl
 refused '--annotate with the name of a member' "a member 'x' already"
+tr '\n' '\0' <some.jsonl >some.nul
+try dedup -0 --by lines --annotate x --json-field text -o file2 some.nul
+refused '-0: likewise' "a member 'x' already"
 try dedup --by lines --overlap 0 --json-field text some.jsonl
 refused '--overlap 0' 'give a share above 0'
 try dedup --by lines --json-field text -i some.jsonl

@@ -350,6 +350,15 @@ static size_t units_decide(dedup_units *u, const dedup_rows *rows,
 
 /* ==== Printing ========================================================== */
 
+/* Returns the line of a document without its end. */
+static bly_key units_line(const units_document *d, char end)
+{
+    const char *line = d->line.data;
+
+    return (bly_key){ line, d->line.length
+                            - (line[d->line.length - 1] == end) };
+}
+
 /* Prints bytes of a line, and the newline that its file may lack. */
 static bool units_end(const void *from, size_t n, char end)
 {
@@ -429,9 +438,7 @@ static int units_print_rest(dedup_units *u, const cli_how *how, char end,
     if (how->member == NULL)
         return output_bytes(u->out.data, u->out.to) && output_bytes(&end, 1)
              ? CLI_GO : CLI_ERROR;
-    value = members_place(how, d->line.data, d->line.length
-                                             - (line[d->line.length - 1]
-                                                == end));
+    value = members_place(how, d->line.data, units_line(d, end).length);
     before = (size_t)((const char *)value.data - line);
     printed = output_bytes(line, before) && output_bytes("\"", 1)
            && units_quote(u->out.data, u->out.to) && output_bytes("\"", 1)
@@ -451,9 +458,10 @@ static uint64_t units_characters(const unsigned char *at, size_t n)
 }
 
 /* Refuses a document that has the member to be added. */
-static int units_check_new(const units_want *want, const units_document *d)
+static int units_check_new(const units_want *want, const units_document *d,
+                           char end)
 {
-    if (!members_named(want->annotate, d->line))
+    if (!members_named(want->annotate, units_line(d, end)))
         return CLI_GO;
     return report_error("a document has a member '%s' already: give another "
                         "name with --annotate", want->annotate);
@@ -521,7 +529,7 @@ static int units_print_one(dedup_units *u, const dedup_rows *rows,
     if (want->annotate == NULL || d->text.data == NULL)
         return units_end(d->line.data, d->line.length, end) ? CLI_GO
                                                             : CLI_ERROR;
-    if (units_check_new(want, d) != CLI_GO)
+    if (units_check_new(want, d, end) != CLI_GO)
         return CLI_ERROR;
     return units_print_noted(u, want, end, d, from, to) ? CLI_GO : CLI_ERROR;
 }
