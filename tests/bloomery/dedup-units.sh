@@ -55,6 +55,9 @@ printf 'spam spam spam spam\0spam spam\0eggs\0' >nul
 try dedup -0 --by ngrams=2 nul
 printed 'n-grams that are repeated in a line alone are new' \
     'spam spam spam spam\0eggs\0'
+printf '1234567\0001234567\n890123456789012345\0' >nul
+try dedup -0 --by lines --remove documents --overlap 28% nul
+printed '--overlap: the share itself is enough' '1234567\0'
 
 # ---- against the description --------------------------------------------------
 oracle make 1 "$(work 6000 1000)" >corpus.jsonl

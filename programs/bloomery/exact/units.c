@@ -344,7 +344,7 @@ static size_t units_decide(dedup_units *u, const dedup_rows *rows,
         all += part->length;
         known += part->repeated ? part->length : 0;
     }
-    *whole = all > 0 && (double)known >= want->overlap * (double)all;
+    *whole = all > 0 && (double)known / (double)all >= want->overlap;
     return repeated;
 }
 
