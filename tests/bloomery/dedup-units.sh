@@ -58,6 +58,19 @@ printed 'n-grams that are repeated in a line alone are new' \
 printf '1234567\0001234567\n890123456789012345\0' >nul
 try dedup -0 --by lines --remove documents --overlap 28% nul
 printed '--overlap: the share itself is enough' '1234567\0'
+python3 >lines - <<'END'
+# words + - and - +, whose polynomials are the same at 0x9e3779b97f4a7c15
+# modulo 2^64
+signs = "0---+-0+++++0-+-+-0000-0-++-+--+0++000----+-0+0-+0-+++00+0--"
+minus = {"0": "0", "+": "-", "-": "+"}
+turns = "".join("-+"[bin(i).count("1") % 2] for i in range(16))
+one = "".join(sign if turn == "+" else minus[sign]
+              for sign in reversed(signs) for turn in turns)
+print(*one)
+print(*(minus[word] for word in one))
+END
+try dedup --by ngrams=960 lines
+check 'n-grams cannot be chosen that are taken for each other' cmp out lines
 
 # ---- against the description --------------------------------------------------
 oracle make 1 "$(work 6000 1000)" >corpus.jsonl

@@ -700,7 +700,7 @@ const cli_command cmd_dedup = {
         "document is printed: only the text of its member changes. A part is "
         "repeated if it occurred before, in an earlier document or in its own. "
         "Blank lines belong to the part before them. With ngrams=N, a line is "
-        "compared by its runs of N words, as 64-bit hashes. Words end at "
+        "compared by its runs of N words, as 61-bit hashes. Words end at "
         "blanks; from U+2E80 on, each character is a word. A line of fewer "
         "words stays.\n\n"
         "A file that cannot be read ends the command before anything is "

@@ -9,10 +9,16 @@
  *     key       its lines that are not blank, without the last line's ending
  *
  * With n-grams, the rows are all runs of N words within a line. Their keys are
- * 64-bit hashes, by which one n-gram in 2^64 is taken for another one. The hash
- * is a polynomial of the words' hashes, so each n-gram takes one step:
+ * hashes of 61 bits. The hash is a polynomial of the words' hashes modulo the
+ * prime 2^61 - 1, so each n-gram takes one step:
  *
  *     hash(i + 1) = hash(i) B + word(i + N) - word(i) B^N
+ *
+ * B depends on the secret, as the words' hashes do: who does not know it cannot
+ * choose n-grams whose polynomials are the same at B. Two n-grams that were
+ * chosen before have the same hash with a probability of about N / 2^61 or
+ * less. Modulo 2^64, two of 512 words can have it with 2^-10, and two of fewer
+ * words always if B is known.
  *
  * A line is removed if enough of its different n-grams occurred before it. An
  * n-gram that is repeated only within the line did not: a line of one word
@@ -132,6 +138,26 @@ static const unsigned char *units_word(const unsigned char *at,
     return at;
 }
 
+/* A prime. Numbers are kept below it. */
+#define UNITS_PRIME ((UINT64_C(1) << 61) - 1)
+
+static uint64_t units_reduce(uint64_t x)
+{
+    x = (x & UNITS_PRIME) + (x >> 61);
+    return x >= UNITS_PRIME ? x - UNITS_PRIME : x;
+}
+
+/* Returns a b modulo the prime. With halves of 31 and 30 bits, no sum reaches
+ * 2^64; 2^62 is 2. */
+static uint64_t units_times(uint64_t a, uint64_t b)
+{
+    const uint64_t low = (UINT64_C(1) << 31) - 1;
+    uint64_t middle = (a >> 31) * (b & low) + (a & low) * (b >> 31);
+
+    return units_reduce(2 * (a >> 31) * (b >> 31) + (middle >> 30)
+                        + ((middle & low >> 1) << 31) + (a & low) * (b & low));
+}
+
 /* Hashes the words of a part. Returns false if memory is short. */
 static bool units_words(dedup_units *u, const units_hasher *by, bly_key key)
 {
@@ -153,7 +179,8 @@ static bool units_words(dedup_units *u, const units_hasher *by, bly_key key)
         }
         from = at;
         at = units_word(at, end);
-        u->words[u->n_words] = units_hash(by, from, (size_t)(at - from));
+        u->words[u->n_words] = units_reduce(units_hash(by, from,
+                                                       (size_t)(at - from)));
     }
 }
 
@@ -208,7 +235,7 @@ static bool units_grams(dedup_units *u, dedup_rows *rows,
                         const units_want *want, const units_hasher *by,
                         bly_key key)
 {
-    const uint64_t base = UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t base = units_reduce(units_hash(by, "base", 4));
     uint64_t power = 1, sum = 0;
     size_t from = rows->n, words = (size_t)want->words;
 
@@ -219,11 +246,12 @@ static bool units_grams(dedup_units *u, dedup_rows *rows,
     if (!marked_room(rows, u->n_words) || !units_gram_room(u, rows))
         return false;
     for (size_t i = 0; i < words; i++)
-        power *= base;
+        power = units_times(power, base);
     for (size_t i = 0; i < u->n_words; i++) {
-        sum = sum * base + u->words[i];
+        sum = units_reduce(units_times(sum, base) + u->words[i]);
         if (i >= words)
-            sum -= u->words[i - words] * power;
+            sum = units_reduce(sum + UNITS_PRIME
+                               - units_times(u->words[i - words], power));
         if (i + 1 < words)
             continue;
         u->grams[rows->n] = units_mix(sum);
