@@ -112,10 +112,14 @@ static void batches_find_strange(cli_chunk *c, cli_batch *b)
 /* Writes what to check in the first line of the chunk that lacks the member. */
 static void batches_advise(const cli_lines *l, cli_chunk *c, const cli_batch *b)
 {
-    for (size_t i = 0; i < b->n && !c->advice; i++)
+    for (size_t i = 0; i < b->n && !c->advice; i++) {
+        bly_key line = b->lines[i];
+
+        line.length -= ((const char *)line.data)[line.length - 1]
+                    == (l->how.null ? '\0' : '\n');
         if (b->keys[i].data == NULL && b->keys[i].length == 0)
-            c->advice = members_advise(&l->how, b->lines[i], c->why,
-                                       sizeof c->why);
+            c->advice = members_advise(&l->how, line, c->why, sizeof c->why);
+    }
 }
 
 /* Marks the lines that are skipped, and gives them the length 0 of other

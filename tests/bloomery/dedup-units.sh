@@ -18,6 +18,7 @@ if [ "$(cat status)" = 2 ]; then      # built without BLY_JSON
 fi
 
 # ---- what is removed --------------------------------------------------------
+echo '{"text":"a"}' >one.jsonl
 cat >some.jsonl <<'END'
 {"id":1,"text":"To be\nor not to be\n\nthat is \"the\" question"}
 {"id":2, "text":"Whether\n\nthat is \"the\" question\n\nnew caf\u00e9 \ud800 \u0001" , "x":[1,2]}
@@ -40,6 +41,10 @@ check 'and how many are repeated is told' grep -q "note: $told\$" err
 try dedup --json-field text --by lines --annotate dup some.jsonl
 check 'spans count characters' grep -q \
     '^{"id":2, .*"x":\[1,2\], "dup": \[\[9, 31, 1\]\]}$' out
+try dedup --json-field text --by lines --annotate "$(printf '\377')" one.jsonl
+check 'a name that is not UTF-8 is made valid' \
+    grep -qx '{"text":"a", "\\ufffd": \[\]}' out
+try dedup --json-field text --by lines --annotate dup some.jsonl
 check 'a document without the member is printed as it is' \
     grep -qx '{"id":4}' out
 try dedup --by ngrams=1 --overlap 100% one one
@@ -120,7 +125,7 @@ try dedup --json-field text --by lines --known first.jsonl <then.jsonl
 mv out wanted
 try dedup --json-field text --by lines --known first.jsonl then.jsonl
 check '--known: the others from a pipe' cmp out wanted
-try dedup --json-field id --by lines --known one -o file3 some.jsonl
+try dedup --json-field id --by lines --known one some.jsonl
 refused '--known without the member' 'no document in the files of --known has'
 try dedup --json-field id --by lines --known none some.jsonl
 refused '--known that is missing' "cannot read 'none'"

@@ -611,10 +611,6 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
         return status;
     status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
                                                                 &tally);
-    if (status == CLI_OK && s->known.count > 0 && tally.known == 0)
-        status = report_error("no document in the files of --known has a part "
-                              "to compare: they are read by the same options "
-                              "as KEYS");
     status = output_close(status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);

@@ -28,6 +28,7 @@
  * scripts have no blanks between words, each character is a word.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/json.h"
 #include "frame/members.h"
 #include "frame/output.h"
 
@@ -497,7 +498,7 @@ static int units_check_new(const units_want *want, const units_document *d,
 
 /* Prints a document with a new last member: the characters from which, and up
  * to which, its parts are repeated, and to what share. */
-static bool units_print_noted(const dedup_units *u, const units_want *want,
+static bool units_print_noted(dedup_units *u, const units_want *want,
                               char end, const units_document *d, size_t from,
                               size_t to)
 {
@@ -509,9 +510,10 @@ static bool units_print_noted(const dedup_units *u, const units_want *want,
     while (line[close - 1] != '}')
         close--;
     close--;
-    ok = output_bytes(line, close) && output_text(", \"")
-      && units_quote((const unsigned char *)want->annotate,
-                     strlen(want->annotate)) && output_text("\": [");
+    u->out.from = u->out.to = 0;
+    ok = json_quote(&u->out, want->annotate, strlen(want->annotate))
+      && output_bytes(line, close) && output_text(", ")
+      && output_bytes(u->out.data, u->out.to) && output_text(": [");
     for (size_t i = from; ok && i < to; i++) {
         const units_part *part = &u->parts[i];
         uint64_t start;
@@ -580,6 +582,10 @@ int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
         tally->known += u->n_parts;
         return CLI_GO;
     }
+    if (want->known > 0 && tally->known == 0)
+        return report_error("no document in the files of --known has a part "
+                            "to compare: they are read by the same options "
+                            "as KEYS");
     for (size_t i = 0; status == CLI_GO && i < u->n; i++)
         status = units_print_one(u, rows, w, want, i, tally);
     tally->lines += u->n;
