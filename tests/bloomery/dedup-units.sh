@@ -126,7 +126,18 @@ mv out wanted
 try dedup --json-field text --by lines --known first.jsonl then.jsonl
 check '--known: the others from a pipe' cmp out wanted
 try dedup --json-field id --by lines --known one some.jsonl
-refused '--known without the member' 'no document in the files of --known has'
+refused '--known without the member' "no document in 'one', which --known names"
+try dedup --json-field id --by lines --known some.jsonl --known one some.jsonl
+refused '--known of which one lacks the member' "no document in 'one'"
+try dedup --json-field text --by ngrams=100 --known some.jsonl corpus.jsonl
+refused '--known of short lines' 'has a line of so many words to compare'
+gzip -c first.jsonl | head -c 1000 >cut.jsonl.gz
+for how in -j1 -a; do
+    try dedup $how --json-field text --by lines --known cut.jsonl.gz then.jsonl
+    refused "--known that is cut short, $how" 'cut.jsonl.gz'
+done
+try dedup --json-field txt --by lines some.jsonl -o file4
+refused 'no document has the member' 'no line has member'
 try dedup --json-field id --by lines --known none some.jsonl
 refused '--known that is missing' "cannot read 'none'"
 try dedup --json-field id --by lines --known - some.jsonl
@@ -145,6 +156,8 @@ try dedup --by lines --remove all --json-field text some.jsonl
 refused 'an unknown --remove' 'give parts, documents, both or none'
 try dedup --by lines --remove both --annotate x --json-field text some.jsonl
 refused '--annotate with --remove' 'leave one of them out'
+try dedup --by lines --annotate '' --json-field text some.jsonl
+refused "--annotate ''" 'names no member'
 try dedup --by ngrams=2 --annotate x some.jsonl
 refused '--annotate without JSON' 'give the member with the text'
 try dedup --by paragraphs some.jsonl

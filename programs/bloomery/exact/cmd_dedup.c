@@ -75,13 +75,14 @@ static const cli_option dedup_options[] = {
       "-n.",
       .needs = "approximate" },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
-      "With --approximate: the number of distinct lines to expect: 1000000, "
-      "1e6, 10k, 2.5M, 1G. A first guess is enough for a filter that grows.",
+      "With --approximate: the number of distinct lines, or n-grams, to "
+      "expect: 1000000, 1e6, 10k, 2.5M, 1G. A first guess is enough for a "
+      "filter that grows.",
       .needs = "approximate" },
     { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
-      "For endless streams: remember at least the last N distinct lines, in "
-      "memory that does not grow. An older line is printed again if it "
-      "returns, and at most a share RATE of the new lines is dropped.",
+      "For endless streams: remember at least the last N distinct lines, or "
+      "n-grams, in memory that does not grow. An older line is printed again "
+      "if it returns, and at most a share RATE of the new lines is dropped.",
       .excludes = "kind items count only-repeated only-unique memory" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
       "Print each line after its number of occurrences and a TAB. With -c, -d "
@@ -101,8 +102,8 @@ static const cli_option dedup_options[] = {
     { 0, "overlap", "SHARE", CLI_SHARE, offsetof(dedup_settings,
                                                  units.overlap), false,
       "With --by: a line is repeated if this share of its different n-grams "
-      "occurred before, and a document if this share of its bytes is "
-      "repeated. Default: 80%.",
+      "occurred before, and a document if this share of the bytes of its parts "
+      "is repeated, without line ends and blank lines. Default: 80%.",
       .needs = "by" },
     { 0, "remove", "WHAT", CLI_TEXT, offsetof(dedup_settings, remove), false,
       "With --by: remove repeated parts, and documents of which nothing is "
@@ -117,8 +118,8 @@ static const cli_option dedup_options[] = {
     { 0, "annotate", "NAME", CLI_TEXT, offsetof(dedup_settings,
                                                 units.annotate), false,
       "With --by and --json-field: remove nothing, and add a member NAME to "
-      "each document: a list of [FROM, TO, SHARE] for the characters of "
-      "repeated parts.",
+      "each document with a text: a list of [FROM, TO, SHARE] for the "
+      "characters of repeated parts.",
       .needs = "by" },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "Use this much memory, and a few MiB per thread (tens of MiB with "
@@ -219,7 +220,8 @@ static int dedup_commit(void *argument, cli_worker *w)
     if (w->chunk.error != 0) {          /* the other files are still read */
         refuse_chunk(&w->chunk);
         job->failed = true;
-        return CLI_GO;
+        return units_known(&job->want->units, w) < job->want->units.known
+             ? CLI_ERROR : CLI_GO;
     }
     if (w->failed)
         return report_no_memory();
@@ -611,6 +613,9 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
         return status;
     status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
                                                                 &tally);
+    if (status == CLI_OK && s->by != NULL && tally.keyless > 0
+        && tally.keyless == tally.lines)
+        status = report_error("%s", report_none());
     status = output_close(status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);
@@ -630,6 +635,9 @@ static int dedup_list(dedup_settings *s, const cli_operands *operands,
     if (all->names == NULL)
         return report_no_memory();
     all->count = s->known.count + n;
+    s->units.known_rows = calloc(s->known.count, sizeof *s->units.known_rows);
+    if (s->units.known_rows == NULL)
+        return report_no_memory();
     for (size_t i = 0; i < s->known.count; i++)
         all->names[i] = s->known.names[i];
     for (size_t i = 0; i < n; i++)
@@ -663,6 +671,7 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
         status = dedup_lines(&s, &operands);
     inputs_end(&s.inputs, status != CLI_ERROR);
     free(all.names);
+    free(s.units.known_rows);
     free(s.known.names);
     return status;
 }

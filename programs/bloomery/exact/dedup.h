@@ -323,7 +323,6 @@ bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 typedef struct {
     uint64_t lines, kept, keyless;
     uint64_t parts, repeated;   /* of documents                            */
-    uint64_t known;             /* parts of those that are not printed     */
     unsigned passes;            /* over the input                          */
     uint64_t spilled;           /* bytes written to a temporary file       */
     double   rate;              /* maximum rate of the filter at its end   */
@@ -346,7 +345,8 @@ typedef struct {
                                    document, repeated                      */
     units_remove remove;
     const char *annotate;       /* the member for repeated parts, or NULL  */
-    size_t   known;             /* the first files, which are not printed  */
+    size_t    known;            /* the first files, which are not printed  */
+    uint64_t *known_rows;       /* what each of them has to compare        */
 } units_want;
 
 typedef struct {
@@ -393,6 +393,10 @@ int units_read(const char *by, const char *removing, units_want *want);
 bool units_fill(dedup_units *units, dedup_rows *rows, cli_worker *worker,
                 const units_want *want, const units_hasher *by);
 void units_free(dedup_units *units);
+
+/* Returns the number of the known file that a chunk is of; want->known: it is
+ * of none. */
+size_t units_known(const units_want *want, const cli_worker *worker);
 
 /* Prints the documents, without the parts whose rows are dropped, and counts
  * them. Returns CLI_GO or CLI_ERROR. */

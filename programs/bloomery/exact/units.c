@@ -564,28 +564,39 @@ static int units_print_one(dedup_units *u, const dedup_rows *rows,
     return units_print_noted(u, want, end, d, from, to) ? CLI_GO : CLI_ERROR;
 }
 
-/* Returns whether the documents are known, and not printed. */
-static bool units_known(const units_want *want, const cli_worker *w)
+size_t units_known(const units_want *want, const cli_worker *w)
+{
+    size_t i = 0;
+
+    while (i < want->known && w->chunk.path != w->lines->paths[i])
+        i++;
+    return i;
+}
+
+/* Refuses known files that make nothing known. They have been read. */
+static int units_check_known(const units_want *want, const cli_lines *lines)
 {
     for (size_t i = 0; i < want->known; i++)
-        if (w->chunk.path == w->lines->paths[i])
-            return true;
-    return false;
+        if (want->known_rows[i] == 0)
+            return report_error("no document in '%s', which --known names, has "
+                                "%s to compare: it is read by the same options "
+                                "as KEYS", lines->paths[i],
+                                want->by == UNITS_GRAMS ? "a line of so many "
+                                                          "words" : "a text");
+    return CLI_GO;
 }
 
 int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
                 const units_want *want, dedup_tally *tally)
 {
+    size_t known = units_known(want, w);
     int status = CLI_GO;
 
-    if (units_known(want, w)) {
-        tally->known += u->n_parts;
+    if (known < want->known) {
+        want->known_rows[known] += rows->n;
         return CLI_GO;
     }
-    if (want->known > 0 && tally->known == 0)
-        return report_error("no document in the files of --known has a part "
-                            "to compare: they are read by the same options "
-                            "as KEYS");
+    status = units_check_known(want, w->lines);
     for (size_t i = 0; status == CLI_GO && i < u->n; i++)
         status = units_print_one(u, rows, w, want, i, tally);
     tally->lines += u->n;
@@ -633,6 +644,8 @@ int units_read(const char *by, const char *removing, units_want *want)
     static const char *const what[] = { "parts", "documents", "both", "none" };
     size_t i;
 
+    if (want->annotate != NULL && *want->annotate == '\0')
+        return report_error("--annotate '' names no member: give its name");
     if (removing == NULL)
         removing = want->annotate != NULL ? "none" : "parts";
     i = units_choice(removing, what, 4);
