@@ -169,9 +169,6 @@ static const cli_example dedup_examples[] = {
       "Print each line of all files under a folder once." },
     { "bloomery dedup --json-field text --by paragraphs pages.jsonl > new",
       "Remove paragraphs that occurred before from the texts of documents." },
-    { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new",
-      "Remove lines of which four fifths of the runs of 13 words occurred "
-      "before." },
     { NULL, NULL }
 };
 
