@@ -95,9 +95,9 @@ static const cli_option dedup_options[] = {
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
       false, "Print only lines that occur once." },
     { 0, "by", "UNIT", CLI_TEXT, offsetof(dedup_settings, by), false,
-      "Compare the parts of documents, which are the members --json-field or, "
-      "with -0, the records: lines, paragraphs, which end at blank lines, or "
-      "ngrams=N, for lines by their runs of N words.",
+      "Compare parts of documents: lines, paragraphs or ngrams=N. Documents "
+      "are the members --json-field or, with -0, the records. Paragraphs end "
+      "at blank lines. ngrams=N compares lines by their runs of N words.",
       .excludes = DEDUP_WHOLE },
     { 0, "overlap", "SHARE", CLI_SHARE, offsetof(dedup_settings,
                                                  units.overlap), false,
@@ -169,6 +169,9 @@ static const cli_example dedup_examples[] = {
       "Print each line of all files under a folder once." },
     { "bloomery dedup --json-field text --by paragraphs pages.jsonl > new",
       "Remove paragraphs that occurred before from the texts of documents." },
+    { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new",
+      "Remove lines of which four fifths of the runs of 13 words occurred "
+      "before." },
     { NULL, NULL }
 };
 
