@@ -133,6 +133,7 @@
  * them:
  *
  *  - <bloomery/container.h> finds filters inside larger files.
+ *  - <bloomery/nested.h> has keys that lie within others, such as domains.
  *  - <bloomery/gaps.h> packs lists of numbers for sending.
  *  - <bloomery/replace.h> replaces files atomically.
  *  - <bloomery/keyed.h> has a hash for tables whose keys strangers choose.

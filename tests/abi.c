@@ -20,6 +20,7 @@
 #include <bloomery/index.h>
 #include <bloomery/inline.h>
 #include <bloomery/keyed.h>
+#include <bloomery/nested.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 #include <bloomery/redis.h>

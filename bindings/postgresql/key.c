@@ -260,6 +260,9 @@ static const char *key_hint(uint64_t form)
     case BLY_KEYS_HEX:   return "Convert the key to bytes, for example "
                                 "$1::bytea, $1::uuid or "
                                 "convert_to(x, 'UTF8').";
+    case BLY_KEYS_DOMAIN:
+    case BLY_KEYS_CIDR:
+    case BLY_KEYS_PATH:  return "Query the filter with the command bloomery.";
     default:             return "Convert the key to a number, for example "
                                 "$1::bigint or x::numeric.";
     }

@@ -66,13 +66,15 @@ uint64_t sql_keys_class(sqlite3_value *value)
     return sql_keys_class_of(sqlite3_value_type(value));
 }
 
-/* Returns an expression that makes a value x such a key. */
+/* Returns an expression that makes a value x such a key, or NULL. */
 static const char *sql_keys_cast(uint64_t form)
 {
     switch (form & BLY_FORM_CLASS) {
     case BLY_KEYS_TEXT: case BLY_KEYS_UTF16: return "CAST(x AS TEXT)";
     case BLY_KEYS_BYTES:                     return "CAST(x AS BLOB)";
     case BLY_KEYS_HEX:                       return "x'0123' or unhex(x)";
+    case BLY_KEYS_DOMAIN: case BLY_KEYS_CIDR:
+    case BLY_KEYS_PATH:                      return NULL;
     default:                                 return "CAST(x AS NUMERIC)";
     }
 }

@@ -43,7 +43,11 @@ extern "C" {
  *      FLOAT       IEEE 754 numbers in 4 bytes
  *      DOUBLE      IEEE 754 numbers in 8 bytes
  *      UTF16       UTF-16 with the lower byte first, with changes like TEXT
- *      HEX         bytes that people write as hexadecimal digits */
+ *      HEX         bytes that people write as hexadecimal digits
+ *      DOMAIN      names of domains, which lie within others: like the next
+ *                  two, for the functions of <bloomery/nested.h>
+ *      CIDR        networks of addresses, as in 192.0.2.0/24
+ *      PATH        paths of files, or of URLs */
 #define BLY_KEYS_MAP(X)                                                        \
     X(UNSTATED, 0, "any",    "keys of any class")                              \
     X(BYTES,    1, "bytes",  "bytes")                                          \
@@ -54,7 +58,10 @@ extern "C" {
     X(FLOAT,    6, "float",  "real numbers of 32 bits")                        \
     X(DOUBLE,   7, "double", "real numbers of 64 bits")                        \
     X(UTF16,    8, "utf16",  "text in UTF-16")                                 \
-    X(HEX,      9, "hex",    "bytes")
+    X(HEX,      9, "hex",    "bytes")                                          \
+    X(DOMAIN,  10, "domain", "names of domains")                               \
+    X(CIDR,    11, "cidr",   "networks of addresses")                          \
+    X(PATH,    12, "path",   "paths")
 
 /* The words for all classes, each after a blank, for messages. */
 #define BLY_KEYS_WORD(name, value, word, what) " " word
@@ -64,7 +71,7 @@ enum {
 #define BLY_KEYS_ENUM(name, value, word, what) BLY_KEYS_##name = value,
     BLY_KEYS_MAP(BLY_KEYS_ENUM)
 #undef BLY_KEYS_ENUM
-    BLY_KEYS_CLASSES = 10,      /* the number of classes                     */
+    BLY_KEYS_CLASSES = 13,      /* the number of classes                     */
     BLY_FORM_CLASS   = 0x000F   /* the bits of a form that hold its class    */
 };
 
@@ -162,7 +169,8 @@ BLY_API size_t bly_form_room(uint64_t form, size_t length);
  * bly_integer_key and bly_real_key.
  *
  * BLY_EFORM: the value has another class than the form, for example text where
- * the keys are numbers. bly_why names the class of the filter. A BLY_WRITTEN
+ * the keys are numbers, or the form is for bly_nested_key. bly_why names the
+ * class of the filter. A BLY_WRITTEN
  * value is accepted by all classes but "bytes", because the text "7" may mean
  * its byte or its digits: use BLY_BYTES, or the form "hex". BLY_EPARAM: the
  * value is not in the range of the class, such as text that is not a number, an

@@ -33,6 +33,8 @@ typedef struct {
     bool     *rows;             /* for several filters: job->rows answers
                                    per batch (ask_number_rows)               */
     uint64_t *each_there;       /* and the number of keys in each */
+    uint16_t *levels;           /* for keys that lie within others: of each
+                                   filter, as by bly_nested_find             */
     bool      open;             /* a filter is missing: any key may be there */
 } ask_own;
 
@@ -54,12 +56,28 @@ static bool *ask_row(const ask_job *job, const ask_own *own, size_t f)
     return own->rows + job->places[f].row * BATCHES_MOST;
 }
 
+/* Looks up a batch in filter number f. */
+static void ask_filter(const ask_job *job, const cli_batch *b, ask_own *own,
+                       size_t f, bool *there)
+{
+    const bly_keys keys = { .n = b->n, .keys = b->keys };
+    uint16_t *levels;
+
+    if (own->levels == NULL) {
+        job->how->ask(job->filters[f], &keys, there, own->numbers);
+        return;
+    }
+    levels = own->levels + f * BATCHES_MOST;
+    bly_nested_find(job->filters[f], job->want.how.form, b->keys, b->n, levels);
+    for (size_t i = 0; i < b->n; i++)
+        there[i] = levels[i] != BLY_NESTED_NONE;
+}
+
 /* Combines the answers of filter number f with those of the filters before it.
  * Without a filter, any key may be there. */
 static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
                      size_t f)
 {
-    const bly_keys keys = { .n = b->n, .keys = b->keys };
     bool *row = ask_row(job, own, f);
 
     if (job->filters[f] == NULL) {
@@ -69,7 +87,7 @@ static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
         own->open = true;
         return;
     }
-    job->how->ask(job->filters[f], &keys, row, own->numbers);
+    ask_filter(job, b, own, f, row);
     for (size_t i = 0; i < b->n; i++) {
         row[i] &= b->keys[i].data != NULL;
         own->each_there[f] += row[i];
@@ -91,10 +109,8 @@ static void ask_several(const ask_job *job, const cli_batch *b, ask_own *own)
 /* An empty file contains no key. */
 static void ask_one(const ask_job *job, const cli_batch *b, ask_own *own)
 {
-    const bly_keys keys = { .n = b->n, .keys = b->keys };
-
     if (job->n > 0 && job->filters[0] != NULL)
-        job->how->ask(job->filters[0], &keys, own->there, own->numbers);
+        ask_filter(job, b, own, 0, own->there);
     else
         memset(own->there, job->n > 0, b->n);
 }
@@ -111,6 +127,8 @@ static void ask_skip(const ask_job *job, const cli_batch *b, ask_own *own)
 
 static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
 {
+    if (own->levels != NULL)            /* BLY_NESTED_NONE                   */
+        memset(own->levels, 0xFF, job->n * BATCHES_MOST * sizeof *own->levels);
     if (ask_many(job))
         ask_several(job, b, own);
     else
@@ -208,7 +226,8 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
     size_t n = w->batch->n;
     uint64_t before = own->tally.keys.lines - n;
     const bool *marks = ask_many(job) ? own->rows : own->there;
-    ask_prefix p = { .filters = s->mark || s->groups ? job->n : 0,
+    ask_prefix p = { .form = job->want.how.form,
+                     .filters = s->mark || s->groups ? job->n : 0,
                      .places = job->places, .groups = s->groups,
                      .name = s->names ? prefix_name(w->chunk.path) : NULL };
 
@@ -217,6 +236,8 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
             continue;
         p.marks = marks + i;
         p.number = s->numbers ? before + i + 1 : 0;
+        p.key = w->batch->keys[i];
+        p.levels = own->levels != NULL ? own->levels + i : NULL;
         if (!prefix_line(&own->text, &p, &w->batch->lines[i]))
             return false;
     }
@@ -231,6 +252,9 @@ static bool ask_begin(const ask_job *job, ask_own *own)
 
     own->tally = (ask_tally){ .sum = 0 };
     prefix_clear(&own->text);
+    if (bly_form_nests(job->want.how.form) && own->levels == NULL
+        && !bytes_grow(&own->levels, n + 1, BATCHES_MOST * sizeof *own->levels))
+        return false;
     if (!ask_many(job))
         return true;
     if (own->rows == NULL && !bytes_grow(&own->rows, job->rows, BATCHES_MOST))
@@ -276,6 +300,7 @@ static void ask_clean(void *argument)
     prefix_free(&own->text);
     free(own->rows);
     free(own->each_there);
+    free(own->levels);
 }
 
 /* ==== A chunk, in its turn ============================================== */
@@ -506,6 +531,7 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     int status;
 
     want->how = (cli_how)CLI_HOW_UNSAID;
+    want->how.nests = job->how->answer == ASK_LINES;
     status = options_read(self, argc, argv, want, &job->operands);
     if (status == CLI_GO)
         status = how_check(self, &want->how);

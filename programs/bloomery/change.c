@@ -182,6 +182,7 @@ static int change_check(const cli_command *self, const cli_change *how,
     int status;
 
     s->how.listing = true;
+    s->how.nests = how->feed != feed_put && s->witness.count == 0;
     status = how_check(self, &s->how);
 
     if (status == CLI_GO)

@@ -20,7 +20,9 @@ static const cli_option query_options[] = {
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
       "Print all lines, each after 1 and a TAB if its key is perhaps in the "
       "filter, or 0 and a TAB if not. With several filters, print a digit for "
-      "each, in the order of -F.",
+      "each, in the order of -F. For --as domain, cidr and path, print what "
+      "the key lies within instead, and nothing if that is not in the filter, "
+      "with a TAB for each filter.",
       .excludes = "invert-match groups count quiet summary json",
       .group = CLI_OUTPUT },
     CLI_ASSUME_OPTION(ask_settings, assume),

@@ -226,6 +226,10 @@ typedef struct {
     size_t      filters;        /* 0: no marks                               */
     const ask_place *places;    /* of each filter                            */
     bool        groups;         /* print group numbers instead of marks      */
+    const uint16_t *levels;     /* instead of marks, print what the key lies
+                                   within: rows, BATCHES_MOST apart, or NULL */
+    uint64_t    form;           /* of the key                                */
+    bly_key     key;
     const char *name;           /* of the file; NULL: no name                */
     uint64_t    number;         /* of the line in its chunk; 0: no number    */
 } ask_prefix;

@@ -104,14 +104,43 @@ static void prefix_groups(ask_text *t, const ask_prefix *p)
     }
 }
 
+/* Writes what the key lies within, in the first filter of each file that finds
+ * it. A file that does not leaves it empty; TABs separate files. */
+static bool prefix_entries(ask_text *t, const ask_prefix *p)
+{
+    char room[BLY_NESTED_TEXT];
+
+    for (size_t i = 0, from; i < p->filters; ) {
+        unsigned level = BLY_NESTED_NONE;
+        bly_key entry = { NULL, 0 };
+
+        for (from = i; i < p->filters
+                       && p->places[i].file == p->places[from].file; i++)
+            if (level == BLY_NESTED_NONE)
+                level = p->levels[i * BATCHES_MOST];
+        if (level != BLY_NESTED_NONE)
+            entry = bly_nested_entry(p->form, p->key, level, room);
+        if (!prefix_room(t, entry.length + 1))
+            return false;
+        prefix_bytes(t, entry.data, entry.length);
+        if (i < p->filters)
+            t->bytes[t->length++] = '\t';
+    }
+    return true;
+}
+
 bool prefix_line(ask_text *t, const ask_prefix *p, const bly_key *line)
 {
     size_t name = p->name != NULL ? strlen(p->name) : 0;
     size_t marks = p->filters * (p->groups ? PREFIX_DIGITS + 1 : 1);
 
-    if (!prefix_room(t, marks + 1 + name + 2 + line->length))
+    bool entries = p->levels != NULL && !p->groups;
+
+    if ((entries && !prefix_entries(t, p))
+        || !prefix_room(t, marks + 1 + name + 2 + line->length))
         return false;
-    (p->groups ? prefix_groups : prefix_marks)(t, p);
+    if (!entries)
+        (p->groups ? prefix_groups : prefix_marks)(t, p);
     if (p->filters > 0)
         t->bytes[t->length++] = '\t';
     if (p->name != NULL) {

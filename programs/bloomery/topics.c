@@ -128,6 +128,17 @@ static const cli_passage topics_keys[] = {
       "Bytes in hexadecimal digits, with or without 0x before them. "
       "Blanks, '-' and ':' between bytes are ignored." },
     { "bytes", "The bytes of the line." },
+    { "domain",
+      "A name such as example.com, which also finds the names within it: "
+      "a.example.com. Case and a dot at the end are ignored, names in other "
+      "alphabets are encoded (IDNA), and *.example.com and ||example.com^ are "
+      "example.com." },
+    { "cidr",
+      "An address or a network of IPv4 or IPv6, such as 192.0.2.0/24, which "
+      "also finds the addresses and networks within it." },
+    { "path",
+      "A path such as /srv/www, which also finds the paths within it. Repeated "
+      "slashes, a slash at the end and '.' are ignored." },
     { "any", "Text, in a filter that does not state the form of its keys." },
     { .term = "The form of keys" },
     { .text =

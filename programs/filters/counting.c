@@ -21,6 +21,7 @@ typedef struct {
     cli_counted *counted;       /* NULL: only keys are counted             */
     uint64_t     total;         /* bytes of input; 0: it is compressed     */
     bool         many;          /* too many to keep                        */
+    cli_levels   levels;        /* of keys that lie within others          */
 } counting_job;
 
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
     uint64_t    *hashes;
     size_t       room;
     cli_estimate different;     /* of all chunks of this worker            */
+    cli_levels   levels;
 } counting_own;
 
 /* Appends the hashes of a batch. Returns false if memory is short. */
@@ -60,6 +62,8 @@ static bool counting_work(void *argument, cli_worker *w)
     for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (job->counted != NULL && !counting_batch(job->counted, b, own))
             return false;
+        if (bly_form_nests(w->lines->how.form))
+            levels_note(&own->levels, w->lines->how.form, b->keys, b->n);
         own->keys += b->n;
         own->keyless += b->lacking;
         own->skipped += b->keyless - b->lacking;
@@ -115,6 +119,7 @@ static int counting_commit(void *argument, cli_worker *w)
         return refuse_chunk(&w->chunk);
     if (w->failed || (job->counted != NULL && !counting_keep(job, w)))
         return report_no_memory();
+    levels_unite(&job->levels, &own->levels);
     job->sum->keys += own->keys;
     job->sum->keyless += own->keyless;
     job->sum->skipped += own->skipped;
@@ -128,6 +133,25 @@ static void counting_clean(void *argument)
     counting_own *own = argument;
 
     free(own->hashes);
+}
+
+/* Appends the hashes of the markers that the keys need, if hashes are kept.
+ * Returns false if memory is short. */
+static bool counting_mark(const counting_job *job)
+{
+    cli_counted *all = job->counted;
+    cli_markers markers;
+    size_t n = levels_markers(&markers, &job->levels);
+
+    job->sum->markers = n;
+    if (n == 0 || all == NULL || all->hashes == NULL)
+        return true;
+    if (!bytes_grow(&all->hashes, all->n + n, sizeof *all->hashes))
+        return false;
+    bly_hash_many(all->hashes + all->n, all->kind, all->spec,
+                  &(bly_keys){ .n = n, .keys = markers.keys });
+    all->n += n;
+    return true;
 }
 
 int counting_run(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
@@ -148,6 +172,8 @@ int counting_run(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
     status = work_run(lines, &work, &job, jobs);
     progress_close();
     out->seconds = report_clock() - start;
+    if (lines->how.stated && !counting_mark(&job))
+        return report_no_memory();
     if (counted != NULL)
         counted->estimated = status == CLI_GO;
     return status == CLI_GO ? feed_some(out) : status;

@@ -39,6 +39,7 @@ typedef struct {
     size_t     n, room;
     uint64_t   lines, keyless, skipped;
     feed_wrong wrong;
+    cli_levels levels;          /* of the keys, of all chunks so far       */
     bly_status status;          /* of adding, and the number added */
     size_t     done;
     char       why[512];        /* for a status that is an error */
@@ -62,6 +63,9 @@ struct feed_job {
     bool        numbers;        /* whether keys are decimal numbers */
     bool        whole;          /* whether the kind needs the keys themselves,
                                    not only their hashes */
+    uint64_t    nests;          /* the form of keys that lie within others and
+                                   need markers, or 0                        */
+    cli_levels  levels;
     bool        shared;         /* whether threads may add concurrently */
     const char *full;           /* advice for a full filter */
     bool        limited;        /* whether adding ends at twice the plan */
@@ -205,6 +209,8 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
                       &(bly_keys){ .n = b->n, .keys = b->keys });
     if (job->numbers)
         feed_numbers(job, w, own);
+    if (job->nests != 0)
+        levels_note(&own->levels, job->nests, b->keys, b->n);
     own->n += b->n;
     own->lines += batches_counted(w->lines, b);
     own->keyless += b->lacking;
@@ -511,6 +517,8 @@ static int feed_commit(void *argument, cli_worker *w)
     status = job->take(job, w);
     if (status == CLI_ERROR)
         return status;
+    if (job->nests != 0)
+        levels_unite(&job->levels, &own->levels);
     job->lines += own->lines;
     job->fed->keys += own->done;
     job->fed->keyless += own->keyless;
@@ -536,6 +544,37 @@ static bool feed_shares(const feed_job *job)
     return job->limit.plan == 0 || job->limit.plan >= FEED_SHARE_LEAST;
 }
 
+/* Adds the markers that the filter lacks. */
+static int feed_add_markers(const feed_job *job, const cli_markers *markers,
+                            size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bly_key *m = &markers->keys[i];
+
+        if (!bly_contains(job->filter, m->data, m->length)
+            && bly_add(job->filter, m->data, m->length) < 0)
+            return filter_error();
+    }
+    return CLI_OK;
+}
+
+/* Adds the markers of all keys to the filter or to the hashes. */
+static int feed_markers(feed_job *job)
+{
+    cli_hashes *all = job->hashes;
+    cli_markers markers;
+    size_t n = levels_markers(&markers, &job->levels);
+
+    if (job->filter != NULL)
+        return feed_add_markers(job, &markers, n);
+    if (n > 0 && !bytes_grow(&all->hashes, all->n + n, sizeof *all->hashes))
+        return report_no_memory();
+    feed_hash(job, all->hashes + all->n, markers.keys, n);
+    all->n += n;
+    all->room = all->n;
+    return CLI_OK;
+}
+
 static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
                     const char *doing, bool progress)
 {
@@ -551,6 +590,9 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
     if (job->limited)
         job->limit = feed_limit_of(job->filter, job->fed->overfill);
     job->shared = job->shared && feed_shares(job);
+    if (lines->how.stated && bly_form_nests(lines->how.form)
+        && job->take != feed_remove)
+        job->nests = lines->how.form;
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
@@ -559,7 +601,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
     if (job->shared && job->limit.plan > 0
         && job->fed->keys > job->limit.left)
         job->fed->over = feed_limit_room(job->filter) == 0;
-    return status == CLI_ERROR ? status : CLI_OK;
+    return status == CLI_ERROR ? status : feed_markers(job);
 }
 
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,

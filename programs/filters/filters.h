@@ -10,6 +10,7 @@
  *     load.c      opens filter files
  *     damage.c    verifies filters that are queried
  *     estimate.c  estimates the number of distinct keys
+ *     levels.c    markers for keys that lie within others
  *     feed.c      adds or removes the keys of lines, and reports
  *     about.c     a filter's properties as JSON
  *     asked.c     reports on queries
@@ -22,6 +23,8 @@
 
 #include "frame/lines.h"
 #include "frame/tables.h"
+
+#include <bloomery/nested.h>
 
 /* ==== secret.c ========================================================== */
 
@@ -378,6 +381,7 @@ int damage_verdict(bly_filter *const *filters, size_t n, int status);
 typedef struct {
     uint64_t keys, bytes;
     uint64_t keyless, skipped;  /* lines without a key; blank, or comments  */
+    uint64_t markers;           /* that counting found to be needed        */
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     uint64_t unlisted;          /* not removed, as no witness lists them   */
     double   seconds;
@@ -413,6 +417,21 @@ int feed_out_keys(bly_filter *filter, const bly_key *keys, size_t n,
 /* Labels the keys; if the kind does not add, those that are present. */
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
+
+/* The levels of keys that lie within others (bloomery/nested.h). */
+typedef struct { bool any[BLY_NESTED_LEVELS]; } cli_levels;
+
+/* Notes the levels of n keys of a form, and unites them. */
+void levels_note(cli_levels *levels, uint64_t form, const bly_key *keys,
+                 size_t n);
+void levels_unite(cli_levels *into, const cli_levels *other);
+
+/* Writes the markers of the levels. Returns their number. */
+typedef struct {
+    unsigned char rooms[BLY_NESTED_LEVELS][2];
+    bly_key       keys[BLY_NESTED_LEVELS];
+} cli_markers;
+size_t levels_markers(cli_markers *out, const cli_levels *levels);
 
 /* The range of labels; `most` is 0 if there are none. */
 typedef struct { uint64_t least, most; } cli_labels;

@@ -128,13 +128,21 @@ static void forms_set(cli_how *how, uint64_t form, bool stated)
         report_lack = (report_words){ "key", "them and --as", "--as" };
 }
 
+int forms_no_nesting(const char *where, uint64_t form)
+{
+    return report_error("%s: keys of the form %s lie within others, which only "
+                        "'build', 'add', 'remove', 'query' and 'serve' can "
+                        "handle", where, forms_name(form).text);
+}
+
 int forms_can(uint64_t form)
 {
     const bly_value empty = { .type = BLY_WRITTEN, .data = "" };
     unsigned char room[8];
     bly_key key;
 
-    return bly_form_key(&key, form, &empty, room) == BLY_EUNSUPPORTED
+    return !bly_form_nests(form)
+        && bly_form_key(&key, form, &empty, room) == BLY_EUNSUPPORTED
          ? report_error("%s", bly_why_in("command")) : CLI_GO;
 }
 
@@ -180,6 +188,8 @@ int forms_follow(cli_how *how, uint64_t form, const char *path)
         return report_error("'%s' has keys of the form %s, which differs from "
                             "%s: leave it out, or build a filter with it", path,
                             forms_name(form).text, against);
+    if (bly_form_nests(form) && !how->nests)
+        return forms_no_nesting(path, form);
     if (form == BLY_KEYS_BYTES && how->as == FORMS_UNSAID)
         return report_error("'%s' has bytes for keys, and lines are text: use "
                             "--as hex if they are written as hexadecimal "
@@ -219,16 +229,22 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
 
 const char *forms_advice(uint64_t form)
 {
-    return (form & BLY_FORM_CASE) == BLY_FORM_FOLD ? "it must be UTF-8"
+    return form == BLY_KEYS_CIDR ? "it must be an address or a network, such "
+                                   "as 192.0.2.0/24 or 2001:db8::/32"
+         : form == BLY_KEYS_DOMAIN ? "it must be a name such as example.com"
+         : form == BLY_KEYS_PATH ? "it must be a path without '..'"
+         : (form & BLY_FORM_CASE) == BLY_FORM_FOLD ? "it must be UTF-8"
                                                    : "check it, or --as";
 }
 
 size_t forms_times(uint64_t form)
 {
-    enum { TEXT = 64, NUMBER = 8, LEAST = 2 };
+    enum { TEXT = 64, NUMBER = 8, LEAST = 2, CIDR = 6 };
     uint64_t class = form & BLY_FORM_CLASS;
 
-    return forms_is_text(class) || class == BLY_KEYS_HEX
+    if (class == BLY_KEYS_CIDR)         /* 17 bytes of "::" and its end */
+        return CIDR;
+    return forms_is_text(class) || class > BLY_KEYS_UTF16
          ? bly_form_room(form, TEXT) / TEXT : NUMBER / LEAST;
 }
 
@@ -237,7 +253,8 @@ bly_key forms_key(uint64_t form, bly_key written, unsigned char *to)
     const bly_value value = { .type = BLY_WRITTEN, .data = written.data,
                               .length = written.length };
     bly_key key;
+    bly_status status = (bly_form_nests(form) ? bly_nested_key : bly_form_key)(
+        &key, form, &value, to);
 
-    return bly_form_key(&key, form, &value, to) == BLY_OK
-         ? key : (bly_key){ NULL, 0 };
+    return status == BLY_OK ? key : (bly_key){ NULL, 0 };
 }

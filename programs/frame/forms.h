@@ -5,7 +5,7 @@
 #include "frame/report.h"
 #include "frame/tables.h"
 
-#include <bloomery/form.h>
+#include <bloomery/nested.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +27,10 @@ cli_text forms_name(uint64_t form);
 
 /* Chooses the form for a new filter, or without a filter, from the options. */
 void forms_choose(cli_how *how);
+
+/* Refuses keys that lie within others, for a command that would miss what they
+ * lie within. `where` is an option or a file. Returns CLI_ERROR. */
+int forms_no_nesting(const char *where, uint64_t form);
 
 /* Verifies that keys of the form can be made. CLI_GO, or CLI_ERROR if the
  * library was built without a dependency of the form. */

@@ -52,7 +52,10 @@ static int how_check_forms(const cli_command *command, const cli_how *how)
         && (how->lower || how->upper || how->trim || how->keep_cr))
         return options_wrong(command, "-i, --upper, --trim and --keep-cr are "
                                       "for keys that are text: they cannot be "
-                                      "used with --as bytes, hex or a number");
+                                      "used with another --as than text and "
+                                      "utf16");
+    if (how->as != FORMS_UNSAID && bly_form_nests(how->as))
+        return how->nests ? CLI_GO : forms_no_nesting("--as", how->as);
     return CLI_GO;
 }
 

@@ -25,6 +25,8 @@ struct cli_how {
     uint64_t as;                /* the class from --as, or FORMS_UNSAID     */
     uint64_t form;              /* the form of the keys (forms_choose)      */
     bool     stated;            /* the filter states it, or will            */
+    bool     nests;             /* the command can handle keys that lie within
+                                   others (bloomery/nested.h)               */
     bool     cut_cr;            /* cut off a CR before the newline          */
     bool     bare;              /* the lines are --key values, which keep a
                                    CR at their end                          */
@@ -139,8 +141,8 @@ struct cli_how {
       .group = CLI_KEYS },                                                    \
     { 0, "as", "CLASS", CLI_FORM, offsetof(settings, how.as), false,          \
       "The class of keys: text, number, int32, int64, float, double, utf16, " \
-      "hex, bytes or any. Default: the class that the filter states, or "     \
-      "text. See 'bloomery help keys'.",                                      \
+      "hex, bytes, domain, cidr, path or any. Default: the class that the "   \
+      "filter states, or text. See 'bloomery help keys'.",                    \
       .group = CLI_KEYS },                                                    \
     CLI_NO_DECOMPRESS_OPTION(settings, how.compressed),                       \
     { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \

@@ -414,7 +414,7 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
                       .keep_cr = how->keep_cr, .trim = how->trim,
                       .lower = how->lower, .upper = how->upper,
                       .unicode = how->unicode, .as = how->as,
-                      .separator = -1, .bare = true,
+                      .nests = how->nests, .separator = -1, .bare = true,
                       .given = { in->text, in->length } };
     return options_append(&in->files, inputs_given) ? CLI_GO
                                                     : report_no_memory();

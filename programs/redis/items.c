@@ -1,7 +1,7 @@
 /* items.c - converts the items of a command to keys in the filter's form. */
 #include "redis/items.h"
 
-#include <bloomery/form.h>
+#include <bloomery/nested.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void items_refuse(server_context *context, uint64_t form, bly_key item,
 {
     char shown[ITEMS_ESCAPED * ITEMS_SHOWN + 4], name[BLY_FORM_TEXT], text[512];
     uint64_t class = form & BLY_FORM_CLASS;
-    if (status == BLY_EUNSUPPORTED) {
+    if (status == BLY_EUNSUPPORTED || bly_form_nests(form)) {
         reply_why(context);
         return;
     }

@@ -4,7 +4,7 @@
 #include "redis/wish.h"
 
 #include <bloomery/foreign.h>
-#include <bloomery/form.h>
+#include <bloomery/nested.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -289,7 +289,8 @@ bool wish_can(uint64_t form, server_context *context)
     const bly_value empty = { .type = BLY_WRITTEN, .data = "" };
     unsigned char room[8];
     bly_key key;
-    if (bly_form_key(&key, form, &empty, room) != BLY_EUNSUPPORTED)
+    bly_status status = bly_form_key(&key, form, &empty, room);
+    if (status != BLY_EUNSUPPORTED && !bly_form_nests(form))
         return true;
     reply_why(context);
     return false;

@@ -1,4 +1,4 @@
-/* casefold.h - case folding of text in all alphabets.
+/* casefold.h - case folding of text in all alphabets, and names of domains.
  *
  * Texts that differ only in the case of their letters have the same
  * folded text. ICU provides Unicode's tables, which have some 1500 rows and
@@ -24,5 +24,10 @@ enum { CASEFOLD_TIMES = 3 };
  * UTF-8, if the result does not fit, or if text cannot be folded; then what
  * `to` holds is undefined. Safe to call from several threads. */
 size_t casefold_utf8(char *to, size_t room, const char *from, size_t n);
+
+/* Writes a domain's name in lower case and ASCII (IDNA, by UTS #46), and
+ * returns its number of bytes. SIZE_MAX: it is not such a name, the result does
+ * not fit, or the library is built without ICU. */
+size_t casefold_domain(char *to, size_t room, const char *from, size_t n);
 
 #endif /* BLY_BITS_CASEFOLD_H */

@@ -1,5 +1,6 @@
 /* value.c - makes the bytes of a key from text, bytes or a number, by a form:
- * bly_form_key of <bloomery/form.h>.
+ * bly_form_key of <bloomery/form.h>, and bly_nested_key of
+ * <bloomery/nested.h>.
  *
  * The input is one value at a time, millions of them in a row, so most
  * classes write straight to the caller's buffer and nothing is allocated. Text
@@ -17,6 +18,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "bits/casefold.h"
+#include "verbs/nested.h"
 
 /* ---- Numbers ------------------------------------------------------------- */
 
@@ -431,6 +433,11 @@ static const form_class form_class_list[BLY_KEYS_CLASSES] = {
     [BLY_KEYS_UTF16] = { FORM_TEXTS, 0, 2, form_put_utf16, "give text" },
     [BLY_KEYS_HEX] = { FORM_WRITTEN | FORM_BYTES, 0, 1, form_put_hex,
         "give the bytes that hexadecimal digits stand for" },
+    [BLY_KEYS_DOMAIN] = { FORM_TEXTS, 0, NESTED_DOMAIN_TIMES, nested_put_domain,
+        "give text" },
+    [BLY_KEYS_CIDR] = { FORM_TEXTS, NESTED_CIDR, 0, nested_put_cidr,
+        "give text" },
+    [BLY_KEYS_PATH] = { FORM_TEXTS, 0, 1, nested_put_path, "give text" },
 };
 
 /* The noun for the keys of a form. */
@@ -527,6 +534,25 @@ static bly_status form_make(bly_key *key, uint64_t form,
     return BLY_OK;
 }
 
+static bool form_beyond_ascii(const bly_value *value)
+{
+    const uint8_t *text = value->data;
+    for (size_t i = 0; i < value->length; i++)
+        if (text[i] >= 0x80)
+            return true;
+    return false;
+}
+
+/* Makes the key by the form's class, if that accepts the type of the value. */
+static bly_status form_make_of(bly_key *key, uint64_t form,
+                               const bly_value *value, void *room)
+{
+    const form_class *class = &form_class_list[form & BLY_FORM_CLASS];
+    return (class->takes >> value->type & 1) == 0
+         ? form_other_class(form, value->type)
+         : form_make(key, form, value, room);
+}
+
 bly_status bly_form_key(bly_key *key, uint64_t form, const bly_value *value,
                         void *room)
 {
@@ -537,8 +563,26 @@ bly_status bly_form_key(bly_key *key, uint64_t form, const bly_value *value,
         form_plain(key, value, room);
         return BLY_OK;
     }
-    const form_class *class = &form_class_list[form & BLY_FORM_CLASS];
-    if ((class->takes >> value->type & 1) == 0)
-        return form_other_class(form, value->type);
-    return form_make(key, form, value, room);
+    if (bly_form_nests(form))
+        return status_fail(BLY_EFORM, "the filter's keys are %s, and a key is "
+                           "found if it lies within one of them: use the "
+                           "command, or the functions of <bloomery/nested.h>",
+                           form_noun(form));
+    return form_make_of(key, form, value, room);
+}
+
+bly_status bly_nested_key(bly_key *key, uint64_t form, const bly_value *value,
+                          void *room)
+{
+    if (!bly_form_nests(form))
+        return status_fail(BLY_EFORM, "the form is not one whose keys lie "
+                           "within others: use bly_form_key");
+    const char *lacks = casefold_lacks();
+    bly_status status = form_make_of(key, form, value, room);
+    if (status == BLY_EPARAM && form == BLY_KEYS_DOMAIN && lacks != NULL
+        && form_beyond_ascii(value))
+        return status_fail(BLY_EUNSUPPORTED, "names of domains in other "
+                           "alphabets need the tables of Unicode, which this "
+                           "library lacks: %s", lacks);
+    return status;
 }

@@ -313,7 +313,7 @@ static void test_every_form_has_a_name(void **state)
         assert_in_range(strlen(text), 3, BLY_FORM_TEXT - 1);
         assert_int_equal(form_named(text), form);
     }
-    assert_int_equal(forms, 8 + 2 * 128);
+    assert_int_equal(forms, 11 + 2 * 128);
     assert_status(bly_form_check(UINT64_C(1) << 32), BLY_EPARAM);
 }
 

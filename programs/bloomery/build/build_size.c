@@ -47,6 +47,7 @@ static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
         return status;
     spec->capacity = fed->keys == 0 ? build_first(s) : !once ? fed->keys
                    : estimate_capacity(&counted->different, fed->keys);
+    spec->capacity += fed->markers;
     if (s->verbose && once && fed->keys > 0)
         feed_planned(fed, &counted->different);
     return CLI_GO;

@@ -104,7 +104,7 @@ static int build_check(const cli_command *self, cli_build *s,
 {
     int status;
 
-    s->how.listing = true;
+    s->how.listing = s->how.nests = true;
     status = how_check(self, &s->how);
 
     if (status == CLI_GO)
@@ -119,6 +119,11 @@ static int build_check(const cli_command *self, cli_build *s,
     if (s->memory > 0 && !filter_kind_can(s->kind, BLY_CAN_PAGE))
         return options_wrong(self, "--memory is for kinds that consist of "
                                    "pages, such as buffered");
+    if (bly_form_nests(s->how.form)
+        && (build_outside(s)->count > 0 || s->how.label.n > 0))
+        return options_wrong(self, "-l, --without and --within are for keys "
+                                   "that stand alone: they cannot be used with "
+                                   "--as domain, cidr or path");
     if (build_check_without(self, s, operands) != CLI_GO)
         return CLI_ERROR;
     return filter_check_output(s->output, s->force, operands, 0);

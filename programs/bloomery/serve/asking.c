@@ -74,6 +74,12 @@ static const char *const asking_unread[BLY_KEYS_CLASSES] = {
                        "text: write it in UTF-8",
     [BLY_KEYS_HEX] = "the filter holds bytes that are written in hexadecimal, "
                      "and the key is not: write two digits for each byte",
+    [BLY_KEYS_DOMAIN] = "the filter holds names of domains, and the key is not "
+                        "one: write it like example.com",
+    [BLY_KEYS_CIDR] = "the filter holds networks, and the key is not an "
+                      "address: write it like 192.0.2.7 or 2001:db8::7",
+    [BLY_KEYS_PATH] = "the filter holds paths, and the key is not one: write "
+                      "it without '..'",
 };
 
 /* Returns the form for a filter that states none. */
@@ -241,7 +247,7 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     asking_form(&form, filter, as, asker->how->open.fold);
     if (!asking_make(asker, n, form, filter->cut_cr))
         return "the server is out of memory";
-    if (!guard_ask(&filter->guard, filter->filter, &keys, asker->one))
+    if (!guard_ask(&filter->guard, filter->filter, form, &keys, asker->one))
         return "the filter's file is being overwritten: try again in a few "
                "seconds";
     asking_lack(asker, n);

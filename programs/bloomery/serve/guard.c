@@ -101,21 +101,39 @@ static bool guard_whole(const serve_guard *g)
 
 typedef struct {
     const bly_filter *filter;
+    uint64_t          form;
     const bly_keys   *keys;
     bool             *there;
 } guard_question;
+
+/* Asks for keys that lie within others, some at a time. */
+static void guard_find(const guard_question *q)
+{
+    enum { SOME = 128 };
+    uint16_t found[SOME];
+
+    for (size_t i = 0, n; i < q->keys->n; i += n) {
+        n = q->keys->n - i < SOME ? q->keys->n - i : SOME;
+        bly_nested_find(q->filter, q->form, q->keys->keys + i, n, found);
+        for (size_t j = 0; j < n; j++)
+            q->there[i + j] = found[j] != BLY_NESTED_NONE;
+    }
+}
 
 static void guard_contains(void *context)
 {
     const guard_question *q = context;
 
-    bly_contains_many(q->filter, q->keys, q->there);
+    if (bly_form_nests(q->form))
+        guard_find(q);
+    else
+        bly_contains_many(q->filter, q->keys, q->there);
 }
 
-bool guard_ask(const serve_guard *g, const bly_filter *filter,
+bool guard_ask(const serve_guard *g, const bly_filter *filter, uint64_t form,
                const bly_keys *keys, bool *there)
 {
-    guard_question q = { filter, keys, there };
+    guard_question q = { filter, form, keys, there };
 
     if (g->fd >= 0)
         return guard_run(guard_contains, &q) && guard_whole(g);

@@ -54,9 +54,9 @@ bool guard_run(void (*work)(void *context), void *context);
 void guard_open(serve_guard *g, const char *path);
 void guard_close(serve_guard *g);
 
-/* Calls bly_contains_many. Returns false, and the answers are invalid, if the
+/* Looks up keys of a form. Returns false, and the answers are invalid, if the
  * file was written to since it was opened. */
-bool guard_ask(const serve_guard *g, const bly_filter *filter,
+bool guard_ask(const serve_guard *g, const bly_filter *filter, uint64_t form,
                const bly_keys *keys, bool *there);
 
 /* ==== served.c ========================================================== */

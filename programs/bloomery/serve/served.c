@@ -189,6 +189,7 @@ static int served_follow(served_filter *f, const char *path)
     how.as = served.how.as;
     how.lower = served.how.fold;
     how.null = served.how.null;
+    how.nests = true;
     if (f->stated == BLY_KEYS_BYTES && how.as == FORMS_UNSAID)
         how.as = BLY_KEYS_BYTES;
     status = forms_follow(&how, f->stated, path);

@@ -1,0 +1,92 @@
+/* bloomery/nested.h - keys that lie within others: names of domains, networks
+ * of addresses, and paths.
+ *
+ * A list of blocked domains also blocks their subdomains, and a list of
+ * networks all of their addresses. The *entries* of a key are the key itself
+ * and everything that it lies within:
+ *
+ *      class     key              its entries
+ *      domain    a.example.com    a.example.com  example.com  com
+ *      cidr      192.0.2.7        192.0.2.7/32  192.0.2.6/31 … 0.0.0.0/0 … ::/0
+ *      path      /srv/www/a.txt   /srv/www/a.txt  /srv/www  /srv  /
+ *
+ * The *level* of an entry is the number of its labels, of its leading bits as
+ * an IPv6 address (an IPv4 address a.b.c.d is ::ffff:a.b.c.d), or of its
+ * components: 0 .. 255. With each entry, a filter holds a *marker*, a key of 2
+ * bytes that says that entries of its level occur. So a lookup asks only for
+ * entries of these levels, which is faster, and finds fewer by mistake.
+ *
+ * These classes need the functions here: bly_form_key refuses them, since a
+ * lookup of one key would miss what the key lies within. All functions here are
+ * thread-safe like the lookups and adds of <bloomery.h>. See also docs/format.
+ */
+#ifndef BLOOMERY_NESTED_H
+#define BLOOMERY_NESTED_H
+
+#include <bloomery/form.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BLY_NESTED_LEVELS = 256,
+    BLY_NESTED_TEXT   = 64,     /* room for a network as text                */
+    BLY_NESTED_NONE   = 0xFFFF  /* no entry of a key is in the filter        */
+};
+
+/* Returns whether keys of the form lie within others. */
+BLY_API bool bly_form_nests(uint64_t form);
+
+/* Makes the bytes of a key, like bly_form_key, from a value of type BLY_WRITTEN
+ * or BLY_TEXT. `room` has bly_form_room bytes.
+ *
+ * "domain" changes A to Z into a to z, and other alphabets into ASCII (IDNA, by
+ * UTS #46). A dot at the end is removed, and so is `*.` or `.` at the front,
+ * which many lists have, as well as the `||` and `^` of rules like
+ * ||example.com^. "cidr" reads addresses and networks of IPv4 and IPv6, and
+ * ignores bits beyond the network's length. "path" removes repeated slashes, a
+ * slash at the end, and components `.`.
+ *
+ * BLY_EFORM (another type; a form that does not nest), BLY_EPARAM: not such a
+ * name, network or path, for example one with a component `..`, or with more
+ * than 255 components. BLY_EUNSUPPORTED: a domain in another alphabet, and a
+ * library without ICU. */
+BLY_API bly_status bly_nested_key(bly_key *key, uint64_t form,
+                                  const bly_value *value, void *room)
+                                  BLY_MUST BLY_GIVEN(1, 3);
+
+/* Returns the level of a key that bly_nested_key made. */
+BLY_API unsigned bly_nested_level(uint64_t form, bly_key key);
+
+/* Returns the marker of a level, written to `room`. A program that does not add
+ * its keys by bly_nested_add adds the markers of all their levels too. */
+BLY_API bly_key bly_nested_marker(unsigned char room[2], unsigned level)
+                                  BLY_GIVEN(1);
+
+/* Adds n keys that bly_nested_key made, after the markers that the filter
+ * lacks. Returns what bly_add_many returns; *done, which may be NULL, is the
+ * number of keys that were added, without markers. */
+BLY_API bly_status bly_nested_add(bly_filter *filter, uint64_t form,
+                                  const bly_key *keys, size_t n, size_t *done)
+                                  BLY_GIVEN(1);
+
+/* Looks up n keys that bly_nested_key made. found[i] is the highest level of an
+ * entry of keys[i] that is perhaps in the filter, or BLY_NESTED_NONE: certainly
+ * no entry is. Cannot fail. A key whose data is NULL has no entries. If the
+ * filter does not state this form, for example because its file is in another
+ * system's format, it may lack markers, and entries of all levels are asked
+ * for. */
+BLY_API void bly_nested_find(const bly_filter *filter, uint64_t form,
+                             const bly_key *keys, size_t n, uint16_t *found)
+                             BLY_GIVEN(1);
+
+/* Returns the entry of a key at a level that is at most its own, as text:
+ * part of the key, or a network written to `room`. It is not terminated. */
+BLY_API bly_key bly_nested_entry(uint64_t form, bly_key key, unsigned level,
+                                 char room[BLY_NESTED_TEXT]) BLY_GIVEN(4);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* BLOOMERY_NESTED_H */

@@ -1,0 +1,20 @@
+/* nested.h - makes keys that lie within others, for value.c. */
+#ifndef BLY_VERBS_NESTED_H
+#define BLY_VERBS_NESTED_H
+
+#include "bloomery/nested.h"
+
+/* A network's key: its length, and the address. */
+enum { NESTED_CIDR = 17 };
+
+/* The longest name of a domain, and how many times its text it is at most:
+ * "ü." becomes "xn--tda.". */
+enum { NESTED_DOMAIN = 253, NESTED_DOMAIN_TIMES = 4 };
+
+/* Write the key of a text and return its size; SIZE_MAX if the text is not such
+ * a name, network or path. */
+size_t nested_put_domain(uint8_t *to, const bly_value *text);
+size_t nested_put_cidr(uint8_t *to, const bly_value *text);
+size_t nested_put_path(uint8_t *to, const bly_value *text);
+
+#endif /* BLY_VERBS_NESTED_H */

@@ -1,0 +1,126 @@
+# nested.sh - --as domain, cidr and path, compared with nested.py.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+oracle() { python3 "$1/nested.py" "$2" "$3" "$4" "$5"; }
+here=$1
+
+# ---- one of each ------------------------------------------------------------
+cat >hosts <<'END'
+# advertising
+0.0.0.0 ads.example
+
+0.0.0.0 Track.example.org.  # since May
+END
+try build --as domain --comment '#' --skip-blank --blanks -f 2 -p 1e-9 \
+    -o hosts.bly hosts
+silent 'domains of a hosts file'
+printf 'a.b.ADS.example\nexample\nbadads.example\ntrack.example.org\n' >asked
+try query --mark hosts.bly asked
+out_is 'what each name lies within' 0 'ads.example\ta.b.ADS.example\n\texample
+\tbadads.example\ntrack.example.org\ttrack.example.org\n'
+try query -v hosts.bly asked
+out_is '-v: names that lie within none' 0 'example\nbadads.example\n'
+try query -c hosts.bly asked
+out_is 'how many lie within one' 0 '2\n'
+printf 'a..b\n.\nads.example\n' >bad
+try query hosts.bly bad
+status_is 'a name that cannot be read is no "no"' 2
+check 'and the note says how to write it' grep -q \
+    "2 lines have no key of the form domain: the first is line 1 of 'bad': it must be a name such as example.com" err
+printf '1.2.3.4-1.2.3.9\n10.0.0.0/8\n' >ranges
+try build --as cidr -p 1e-9 -o nets.bly ranges
+check 'a range is not read, and a note says so' grep -q \
+    "1 line has no key of the form cidr.*such as 192.0.2.0/24" err
+printf '/srv/www/\n' | try build --as path -n 10 -p 1e-9 -o paths.bly
+printf '/srv/www/a\n/srv/www2\n//srv//./www\n' >asked
+try query --mark paths.bly asked
+out_is 'paths' 0 '/srv/www\t/srv/www/a\n\t/srv/www2\n/srv/www\t//srv//./www\n'
+try query --mark -F paths.bly -F paths.bly --key /srv/www/b
+out_is 'two filters' 0 '/srv/www\t/srv/www\t/srv/www/b\n'
+try query --mark --line-number --with-filename paths.bly asked
+out_is 'with names and numbers' 0 '/srv/www\tasked:1:/srv/www/a
+\tasked:2:/srv/www2\n/srv/www\tasked:3://srv//./www\n'
+
+# ---- who cannot -------------------------------------------------------------
+for command in 'count hosts.bly' 'get hosts.bly' 'put hosts.bly' \
+    'dedup -a --known hosts.bly' 'join --as cidr hosts' 'dedup --as path' \
+    'sketch --as domain -o x'; do
+    # shellcheck disable=SC2086  # a command and its arguments
+    try $command hosts </dev/null
+    status_is "$command is refused" 2
+done
+for options in '-l 1 -k bloomier:bits=4' '--without hosts -k cascade'; do
+    # shellcheck disable=SC2086  # options
+    try build --as domain $options -o x.bly hosts
+    refused "build $options" 'keys that stand alone'
+done
+for options in -i --trim --upper --keep-cr; do
+    try build --as cidr $options -o x.bly hosts
+    refused "build $options" 'for keys that are text'
+done
+try query --as text hosts.bly asked
+refused 'another class than the filter states' 'differs from --as'
+try unite -o x.bly hosts.bly paths.bly
+refused 'other keys to unite' 'form'
+
+# ---- random lists -----------------------------------------------------------
+entries=$(work 2000 700) asked=$(work 4000 1500)
+for class in domain cidr path; do
+    oracle "$here" make $class "$entries" "$asked"
+    oracle "$here" mark $class '' '' >want
+    for kind in standard blocked ribbon fuse quotient buffered cuckoo; do
+        rate='-p 1e-9'
+        [ $kind != cuckoo ] || rate='-p 1e-8'
+        # shellcheck disable=SC2086  # an option and its value
+        try build --as $class -k $kind $rate -j 3 -o f.bly list
+        try query --mark f.bly asked
+        check "$class, $kind: what each line lies within" cmp out want
+    done
+    half=$((entries / 2))
+    head -n "$half" list | try build --as $class -n "$entries" -p 1e-9 -o g.bly
+    try add g.bly list
+    try query --mark g.bly asked
+    check "$class: by build and add" cmp out want
+    tail -n "+$half" list >rest
+    try build --as $class -n "$entries" -p 1e-9 -o h.bly rest
+    head -n "$half" list | try build --as $class -n "$entries" -p 1e-9 -o i.bly
+    try unite -o u.bly h.bly i.bly
+    try query --mark u.bly asked
+    check "$class: united" cmp out want
+    try build --as $class -k bitsandblooms -p 1e-9 -o foreign list
+    try query --mark --as $class foreign asked
+    check "$class: of another system, which states no form" cmp out want
+done
+
+# ---- removed ----------------------------------------------------------------
+printf '10.0.0.0/8\n10.1.0.0/16\n' | try build --as cidr -k cuckoo -n 100 \
+    -p 1e-8 -o moving.bly
+echo 10.1.0.0/16 | try remove moving.bly
+try query --mark moving.bly --key 10.1.2.3
+out_is 'an entry is removed' 0 '10.0.0.0/8\t10.1.2.3\n'
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    echo "10.$i.0.0/16" | try add moving.bly
+done
+status_is 'a marker is added once, however often keys are' 0
+
+# ---- other alphabets --------------------------------------------------------
+printf 'b\303\274cher.example\n' | try build --as domain -n 10 -o idna.bly
+if grep -q 'no key of the form' err; then
+    skip 'names in other alphabets' 'built without ICU'
+else
+    printf 'www.B\303\234CHER.example\nXN--bcher-kva.example\n' >asked
+    try query -c idna.bly asked
+    out_is 'names in other alphabets' 0 '2\n'
+fi
+
+# ---- serve ------------------------------------------------------------------
+"$BLOOMERY" --help | grep -q '^  serve ' || {
+    skip serve 'built without BLY_SERVE'
+    finish
+}
+printf '10.9.8.7\n11.0.0.1\nx\n' | try serve nets.bly
+printf '1\n0\n' >want
+check 'serve: addresses within a network' sh -c 'head -n 2 out | cmp - want'
+check 'serve: a line that is no address' sh -c 'sed -n 3p out | grep -q address'
+
+finish
