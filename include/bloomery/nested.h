@@ -81,8 +81,9 @@ BLY_API void bly_nested_find(const bly_filter *filter, uint64_t form,
                              const bly_key *keys, size_t n, uint16_t *found)
                              BLY_GIVEN(1);
 
-/* Returns the entry of a key at a level that is at most its own, as text:
- * part of the key, or a network written to `room`. It is not terminated. */
+/* Returns the entry of a key at a level, as text: part of the key, or a network
+ * written to `room`. It is not terminated. Its data is NULL if the key has no
+ * entry of this level. */
 BLY_API bly_key bly_nested_entry(uint64_t form, bly_key key, unsigned level,
                                  char room[BLY_NESTED_TEXT]) BLY_GIVEN(4);
 

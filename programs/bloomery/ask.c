@@ -73,6 +73,41 @@ static void ask_filter(const ask_job *job, const cli_batch *b, ask_own *own,
         there[i] = levels[i] != BLY_NESTED_NONE;
 }
 
+/* Returns whether the key, or something that it lies within, is in the list of
+ * --verify-with. *level becomes that of the innermost such entry. */
+static bool ask_is_listed(ask_job *job, bly_key key, uint16_t *level)
+{
+    uint64_t form = job->want.how.form;
+    char room[BLY_NESTED_TEXT];
+
+    if (!bly_form_nests(form))
+        return listed_has(&job->list, key);
+    for (unsigned at = *level + 1u; at-- > 0; ) {
+        bly_key entry = bly_nested_entry(form, key, at, room);
+
+        *level = (uint16_t)at;
+        if (entry.data != NULL && listed_has(&job->list, entry))
+            return true;
+    }
+    *level = BLY_NESTED_NONE;
+    return false;
+}
+
+/* Keeps the keys that are listed. */
+static void ask_verify(ask_job *job, const cli_batch *b, ask_own *own)
+{
+    uint16_t none = 0;
+
+    for (size_t i = 0; i < b->n; i++) {
+        uint16_t *level = own->levels != NULL ? &own->levels[i] : &none;
+
+        if (!own->there[i] || b->keys[i].data == NULL)
+            continue;
+        own->there[i] = ask_is_listed(job, b->keys[i], level);
+        own->tally.keys.unlisted += !own->there[i];
+    }
+}
+
 /* Combines the answers of filter number f with those of the filters before it.
  * Without a filter, any key may be there. */
 static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
@@ -125,7 +160,7 @@ static void ask_skip(const ask_job *job, const cli_batch *b, ask_own *own)
         }
 }
 
-static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
+static void ask_filters(ask_job *job, const cli_batch *b, ask_own *own)
 {
     if (own->levels != NULL)            /* BLY_NESTED_NONE                   */
         memset(own->levels, 0xFF, job->n * BATCHES_MOST * sizeof *own->levels);
@@ -133,6 +168,8 @@ static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
         ask_several(job, b, own);
     else
         ask_one(job, b, own);
+    if (job->want.list != NULL)
+        ask_verify(job, b, own);
     for (size_t i = 0; i < b->n; i++) {
         own->there[i] &= b->keys[i].data != NULL;
         own->tally.keys.there += own->there[i];
@@ -280,7 +317,7 @@ static bool ask_batch(const ask_job *job, cli_worker *w)
 
 static bool ask_work(void *argument, cli_worker *w)
 {
-    const ask_job *job = argument;
+    ask_job *job = argument;
     ask_own *own = w->own;
 
     if (!ask_begin(job, own))
@@ -331,6 +368,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->keys.selected += more->keys.selected;
     sum->keys.keyless += more->keys.keyless;
     sum->keys.lines += more->keys.lines;
+    sum->keys.unlisted += more->keys.unlisted;
     sum->often += more->often;
     sum->letters |= more->letters;
     sum->unbounded += more->unbounded;
@@ -432,6 +470,8 @@ int ask_run(ask_job *job)
     status = ask_lines(job);
     progress_close();
     status = ask_keyless(job, status);
+    if (job->want.list != NULL && listed_verdict(&job->list) != CLI_GO)
+        status = CLI_ERROR;
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
     return damage_verdict(job->filters, job->n, status);
@@ -653,6 +693,21 @@ static void ask_number_rows(ask_job *job)
             job->places[i].row = apart ? job->rows++ : 1;
 }
 
+/* Opens the list of --verify-with. The keys must be what its lines are. */
+static int ask_open_list(const cli_command *self, ask_job *job)
+{
+    const ask_settings *s = &job->want;
+    uint64_t class = s->how.form & BLY_FORM_CLASS;
+
+    job->tally.keys.listed = true;
+    if (class != BLY_KEYS_TEXT && !bly_form_nests(class))
+        return options_wrong(self, "--verify-with is for keys that are text, "
+                                   "domains, networks or paths");
+    if (inputs_is_stdin(s->list))
+        return options_wrong(self, "--verify-with cannot be standard input");
+    return listed_open(&job->list, s->list, s->how.null ? '\0' : '\n');
+}
+
 int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
 {
     int status = ask_options(self, argc, argv, job);
@@ -662,8 +717,10 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
     if (status == CLI_GO)
         status = ask_check_inside(self, job);
     ask_number_rows(job);
-    return status == CLI_GO ? forms_follow(&job->want.how, job->form,
-                                           job->form_of) : status;
+    if (status == CLI_GO)
+        status = forms_follow(&job->want.how, job->form, job->form_of);
+    return status == CLI_GO && job->want.list != NULL
+         ? ask_open_list(self, job) : status;
 }
 
 int ask_close(ask_job *job, int status)
@@ -673,6 +730,8 @@ int ask_close(ask_job *job, int status)
     free(job->filters);
     free(job->places);
     free(job->there);
+    if (job->list.path != NULL)
+        listed_close(&job->list);
     inputs_end(&job->want.inputs, status != CLI_ERROR && !job->want.quiet);
     free(job->want.filters.names);
     return status;

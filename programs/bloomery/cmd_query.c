@@ -26,6 +26,11 @@ static const cli_option query_options[] = {
       .excludes = "invert-match groups count quiet summary json",
       .group = CLI_OUTPUT },
     CLI_ASSUME_OPTION(ask_settings, assume),
+    { 0, "verify-with", "LIST", CLI_TEXT, offsetof(ask_settings, list), false,
+      "Look up in LIST each key that is perhaps in FILE, and select it only if "
+      "it is there too. LIST has a key on each line, sorted by 'LC_ALL=C "
+      "sort': text as it is, or entries as --mark prints them.",
+      .excludes = "filter column groups" },
     { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
       "FILE is a Parquet file: query the filters of this column, one in each "
       "row group. --as says how keys are read; the default is the column's "

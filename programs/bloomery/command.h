@@ -25,6 +25,8 @@
 #include "frame/progress.h"
 #include "frame/work.h"
 
+#include <stdatomic.h>
+
 /* ==== disjoint.c ======================================================== */
 
 /* The sources of the keys behind two lists of hashes. */
@@ -94,6 +96,28 @@ typedef struct {
 /* Removes each key at most as often as the list has it. CLI_OK or CLI_ERROR. */
 int witness_out(bly_filter *filter, const cli_witness *want, cli_fed *out);
 
+/* ==== listed.c ========================================================== */
+
+/* A sorted list of keys, in a file. */
+typedef struct {
+    const char *path;
+    char        end;            /* of its lines                              */
+    int         fd;
+    uint64_t   *places;         /* where pieces begin, and the end           */
+    size_t      n;              /* pieces                                    */
+    atomic_bool failed;
+} cli_listed;
+
+/* Opens a list, and verifies its order. CLI_GO or CLI_ERROR; call listed_close
+ * in both cases. */
+int  listed_open(cli_listed *list, const char *path, char end);
+void listed_close(cli_listed *list);
+
+/* Returns whether a key is in the list. True as well for keys that no line can
+ * be, and if the list cannot be read; listed_verdict reports that, CLI_ERROR. */
+bool listed_has(cli_listed *list, bly_key key);
+int  listed_verdict(const cli_listed *list);
+
 /* ==== ask.c ============================================================= */
 
 typedef struct {
@@ -103,7 +127,7 @@ typedef struct {
     cli_operands asked;         /* their names, or FILE */
     size_t   first;             /* index of the operand KEYS: 1, with -F 0 */
     uint64_t jobs, least, unpack_limit;
-    const char *key_file, *format, *column;
+    const char *key_file, *format, *column, *list;
     bool     invert, count, quiet, summary, json, no_progress, paged, all,
              mark, groups, names, numbers, buffered, assume;
     cli_verify verify;
@@ -176,6 +200,7 @@ typedef struct {
     bool              inside;   /* a file contains filters                   */
     uint64_t            form;     /* form of all files' keys */
     const char         *form_of;  /* the first file with it */
+    cli_listed        list;     /* of --verify-with                          */
     cli_lines         lines;
     ask_tally         tally;
     ask_file          file;

@@ -61,6 +61,8 @@ void asked_json(const cli_asked *asked, const char *file, double planned_rate,
     json_string("file", file);
     json_count("keys", asked->asked);
     asked_json_share(asked->there, asked->asked);
+    if (asked->listed)
+        json_count("unlisted", asked->unlisted);
     json_real("planned_rate", planned_rate);
     asked_json_rest(asked, seconds);
     json_close_object();
@@ -126,7 +128,12 @@ static void asked_text_rest(const cli_asked *asked, double seconds)
 void asked_text(const cli_asked *asked, double planned_rate, double seconds)
 {
     output_format("keys queried   %s\n", report_count(asked->asked).text);
-    output_format("perhaps there  %s\n", report_count(asked->there).text);
+    output_format(asked->listed ? "there          %s\n"
+                                : "perhaps there  %s\n",
+                  report_count(asked->there).text);
+    if (asked->listed)
+        output_format("by mistake     %s, found by the filter alone\n",
+                      report_count(asked->unlisted).text);
     asked_text_share(asked->there, asked->asked);
     asked_text_rate(planned_rate);
     asked_text_rest(asked, seconds);

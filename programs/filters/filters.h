@@ -572,6 +572,8 @@ void cheaper_note(const bly_info_t *stat, const char *output);
 typedef struct {
     uint64_t asked, there, selected, keyless;
     uint64_t lines;             /* all, also without a key; set by query    */
+    uint64_t unlisted;          /* not there after all, by --verify-with    */
+    bool     listed;            /* whether that was used                    */
     uint64_t ranks, sent;       /* as in cli_feed_report                   */
 } cli_asked;
 

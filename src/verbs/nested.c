@@ -345,7 +345,7 @@ static bly_key nested_lower(uint64_t form, bly_key key)
     return key;
 }
 
-/* The least level of the entries of a key. */
+/* The least level of the entries of a key, which is not empty. */
 static unsigned nested_least(uint64_t form, bly_key key)
 {
     return form == BLY_KEYS_DOMAIN
@@ -393,6 +393,8 @@ bly_key bly_nested_entry(uint64_t form, bly_key key, unsigned level,
                          char room[BLY_NESTED_TEXT])
 {
     uint8_t network[NESTED_CIDR];
+    if (level > bly_nested_level(form, key) || level < nested_least(form, key))
+        return (bly_key){ NULL, 0 };
     key = nested_entry(form, key, level, network);
     if (form != BLY_KEYS_CIDR)
         return key;

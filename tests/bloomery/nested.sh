@@ -63,6 +63,43 @@ refused 'another class than the filter states' 'differs from --as'
 try unite -o x.bly hosts.bly paths.bly
 refused 'other keys to unite' 'form'
 
+# ---- exact answers ----------------------------------------------------------
+# At a rate of 30 % the filter alone errs often.
+printf '%s\n' a.example b.a.example sub.b.example x >list
+try build --as domain -p 30% -o rough.bly list
+try query --mark rough.bly list
+cut -f 1 out | sort -u >sorted
+seq 1 3000 | sed 's/$/.a.example/; p; s/[.]a/.b/; p; s/^/b.a.example./' >asked
+grep -E '(^|[.])(a[.]example|sub[.]b[.]example)$' asked >want
+try query --verify-with sorted rough.bly asked
+check '--verify-with: no line by mistake' cmp out want
+"$BLOOMERY" query -v --verify-with sorted rough.bly asked >out
+grep -vxFf want asked >wanted
+check '--verify-with -v' cmp out wanted
+try query --verify-with sorted --json rough.bly asked
+check 'how many the filter alone would find' \
+    sh -c 'sed -n "s/.*\"unlisted\": *\([0-9]*\).*/\1/p" out | grep -qx "[1-9][0-9]*"'
+try query --verify-with sorted --mark rough.bly --key 7.b.a.example
+out_is 'the innermost entry that is listed' 0 'b.a.example\t7.b.a.example\n'
+seq 1 2 9999 | sort >odd
+try build -p 20% -o odd.bly odd
+seq 1 10000 >all
+try query --verify-with odd odd.bly all
+seq 1 2 9999 >want
+check '--verify-with of plain lines' cmp out want
+: >nothing
+try query --verify-with nothing odd.bly all
+out_is 'an empty list' 1 ''
+try query --verify-with all odd.bly all
+refused 'a list that is not sorted' "line 10 of 'all' is not in order"
+try query --verify-with - odd.bly all
+refused 'a list from a pipe' 'cannot be standard input'
+try query --verify-with none odd.bly all
+refused 'a list that is not there' 'none: '
+printf '61\n' | try build --as hex -n 10 -o hex.bly
+try query --verify-with odd hex.bly all
+refused 'keys that are no text' 'for keys that are text'
+
 # ---- random lists -----------------------------------------------------------
 entries=$(work 2000 700) asked=$(work 4000 1500)
 for class in domain cidr path; do

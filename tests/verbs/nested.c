@@ -162,6 +162,9 @@ static void test_other_alphabets(void **state)
     /* a full stop of Chinese, and a name that grows most */
     key = nested_key(BLY_KEYS_DOMAIN, "\xe4\xb8\xad\xe3\x80\x82\xc3\xbc", room);
     nested_is(BLY_KEYS_DOMAIN, key, 2, "xn--fiq.xn--tda");
+    char text[BLY_NESTED_TEXT];
+    assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 0, text).data);
+    assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 3, text).data);
 }
 
 static void test_other_forms_and_values(void **state)

@@ -1,0 +1,187 @@
+/* listed.c - looks up keys in a sorted list, which stays in its file: `query
+ * --verify-with`.
+ *
+ * Opening reads the list once, verifies its order and notes where a line begins
+ * every few KiB. A lookup searches these places by halves, and reads and scans
+ * one piece of the file. Threads may look up keys at the same time.
+ */
+#include "bloomery/command.h"
+#include "frame/bytes.h"
+#include "frame/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LISTED_PIECE = 1 << 12 };        /* bytes, or one longer line */
+
+/* Compares as sort does with LC_ALL=C. */
+static int listed_compare(bly_key a, bly_key b)
+{
+    size_t n = a.length < b.length ? a.length : b.length;
+    int order = n > 0 ? memcmp(a.data, b.data, n) : 0;
+
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+/* ==== Opening =========================================================== */
+
+/* Notes that a piece begins at `at`. */
+static bool listed_note(cli_listed *l, uint64_t at)
+{
+    if (!bytes_grow(&l->places, l->n + 2, sizeof *l->places))
+        return false;
+    l->places[l->n++] = at;
+    return true;
+}
+
+/* Reads the list, whose pieces and order become known. */
+static int listed_read(cli_listed *l, FILE *file)
+{
+    char *line = NULL, *before = NULL, *swap;
+    size_t room = 0, room_before = 0, number = 0, swap_room;
+    ssize_t n, n_before = -1;
+    uint64_t at = 0;
+    int status = CLI_GO;
+
+    for (; status == CLI_GO && (n = getdelim(&line, &room, l->end, file)) > 0;
+         at += (uint64_t)n, n_before = n) {
+        bly_key key = { line, (size_t)n - (line[n - 1] == l->end) };
+        bly_key last = { before, (size_t)n_before - (n_before > 0) };
+
+        number++;
+        if (n_before >= 0 && listed_compare(last, key) > 0)
+            status = report_error("line %zu of '%s' is not in order: sort the "
+                                  "list with 'LC_ALL=C sort'", number,
+                                  l->path);
+        else if ((l->n == 0 || at - l->places[l->n - 1] >= LISTED_PIECE)
+                 && !listed_note(l, at))
+            status = report_no_memory();
+        swap = line, line = before, before = swap;
+        swap_room = room, room = room_before, room_before = swap_room;
+    }
+    if (status == CLI_GO && ferror(file))
+        status = report_error("%s: %s", l->path, strerror(errno));
+    if (status == CLI_GO && !listed_note(l, at))
+        status = report_no_memory();
+    free(line);
+    free(before);
+    return status;
+}
+
+int listed_open(cli_listed *l, const char *path, char end)
+{
+    struct stat about;
+    FILE *file = fopen(path, "rb");
+    int status = CLI_GO;
+
+    *l = (cli_listed){ .path = path, .end = end, .fd = -1 };
+    if (file == NULL)
+        return report_error("%s: %s", path, strerror(errno));
+    if (fstat(fileno(file), &about) < 0 || !S_ISREG(about.st_mode))
+        status = report_error("'%s' is not a regular file, and --verify-with "
+                              "reads parts of it again and again: copy it to "
+                              "one", path);
+    if (status == CLI_GO)
+        status = listed_read(l, file);
+    if (status == CLI_GO) {
+        l->n--;                         /* the last place is the end */
+        l->fd = dup(fileno(file));
+        if (l->fd < 0)
+            status = report_error("%s: %s", path, strerror(errno));
+    }
+    fclose(file);
+    return status;
+}
+
+void listed_close(cli_listed *l)
+{
+    free(l->places);
+    if (l->fd >= 0)
+        close(l->fd);
+}
+
+/* ==== Lookups =========================================================== */
+
+/* Reads bytes [from, to) of the file. Returns NULL, and notes the failure, if
+ * they are not there any more. */
+static char *listed_piece(cli_listed *l, uint64_t from, uint64_t to)
+{
+    size_t n = (size_t)(to - from), done = 0;
+    char *piece = malloc(n);
+
+    while (piece != NULL && done < n) {
+        ssize_t some = pread(l->fd, piece + done, n - done,
+                             (off_t)(from + done));
+
+        if (some <= 0)
+            break;
+        done += (size_t)some;
+    }
+    if (piece != NULL && done == n)
+        return piece;
+    free(piece);
+    atomic_store(&l->failed, true);
+    return NULL;
+}
+
+/* Where a key is: in a piece, before or behind it, or in no piece. */
+typedef enum { LISTED_HERE, LISTED_BEFORE, LISTED_BEHIND, LISTED_NOWHERE }
+    listed_place;
+
+static listed_place listed_scan(const cli_listed *l, const char *piece,
+                                size_t n, bly_key key)
+{
+    const char *at = piece, *end = piece + n;
+
+    while (at < end) {
+        const char *stop = memchr(at, l->end, (size_t)(end - at));
+        bly_key line = { at, (size_t)((stop != NULL ? stop : end) - at) };
+        int here = listed_compare(key, line);
+
+        if (here <= 0)
+            return here == 0 ? LISTED_HERE
+                 : at == piece ? LISTED_BEFORE : LISTED_NOWHERE;
+        at += line.length + 1;
+    }
+    return LISTED_BEHIND;
+}
+
+bool listed_has(cli_listed *l, bly_key key)
+{
+    size_t low = 0, high = l->n;
+
+    if (key.length > 0 && memchr(key.data, l->end, key.length) != NULL)
+        return true;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t from = l->places[middle], to = l->places[middle + 1];
+        char *piece = listed_piece(l, from, to);
+        listed_place place;
+
+        if (piece == NULL)
+            return true;
+        place = listed_scan(l, piece, (size_t)(to - from), key);
+        free(piece);
+        if (place == LISTED_HERE || place == LISTED_NOWHERE)
+            return place == LISTED_HERE;
+        if (place == LISTED_BEFORE)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+int listed_verdict(const cli_listed *l)
+{
+    return !atomic_load(&l->failed) ? CLI_GO
+         : report_error("'%s' could not be read any more: it was cut, or "
+                        "memory is short. Lines since then were not verified",
+                        l->path);
+}
