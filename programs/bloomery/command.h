@@ -114,7 +114,8 @@ int  listed_open(cli_listed *list, const char *path, char end);
 void listed_close(cli_listed *list);
 
 /* Returns whether a key is in the list. True as well for keys that no line can
- * be, and if the list cannot be read; listed_verdict reports that, CLI_ERROR. */
+ * be, and if the list cannot be read, which listed_verdict reports:
+ * CLI_ERROR. */
 bool listed_has(cli_listed *list, bly_key key);
 int  listed_verdict(const cli_listed *list);
 
