@@ -98,13 +98,15 @@ int witness_out(bly_filter *filter, const cli_witness *want, cli_fed *out);
 
 /* ==== listed.c ========================================================== */
 
-/* A sorted list of keys, in a file. */
+/* A sorted list of keys, in a file. A piece begins at a line, whose first eight
+ * bytes are a number that compares like them. */
+typedef struct { uint64_t at, first; } cli_listed_piece;
 typedef struct {
     const char *path;
     char        end;            /* of its lines                              */
     int         fd;
-    uint64_t   *places;         /* where pieces begin, and the end           */
-    size_t      n;              /* pieces                                    */
+    cli_listed_piece *pieces;   /* and one at the end of the list            */
+    size_t      n;
     atomic_bool failed;
 } cli_listed;
 

@@ -1,9 +1,10 @@
 /* listed.c - looks up keys in a sorted list, which stays in its file: `query
  * --verify-with`.
  *
- * Opening reads the list once, verifies its order and notes where a line begins
- * every few KiB. A lookup searches these places by halves, and reads and scans
- * one piece of the file. Threads may look up keys at the same time.
+ * Opening reads the list once, verifies its order and notes a line every few
+ * KiB, at which a piece begins. A lookup searches the first bytes of these
+ * lines by halves, and reads and scans one piece of the file, seldom more.
+ * Threads may look up keys at the same time.
  */
 #include "bloomery/command.h"
 #include "frame/bytes.h"
@@ -29,14 +30,25 @@ static int listed_compare(bly_key a, bly_key b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
+/* Returns the first eight bytes as a number that compares like them. */
+static uint64_t listed_first(bly_key key)
+{
+    const unsigned char *at = key.data;
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        first = first << 8 | (i < key.length ? at[i] : 0);
+    return first;
+}
+
 /* ==== Opening =========================================================== */
 
-/* Notes that a piece begins at `at`. */
-static bool listed_note(cli_listed *l, uint64_t at)
+/* Notes that a piece begins at `at`, with a line. */
+static bool listed_note(cli_listed *l, uint64_t at, bly_key line)
 {
-    if (!bytes_grow(&l->places, l->n + 2, sizeof *l->places))
+    if (!bytes_grow(&l->pieces, l->n + 1, sizeof *l->pieces))
         return false;
-    l->places[l->n++] = at;
+    l->pieces[l->n++] = (cli_listed_piece){ at, listed_first(line) };
     return true;
 }
 
@@ -59,15 +71,15 @@ static int listed_read(cli_listed *l, FILE *file)
             status = report_error("line %zu of '%s' is not in order: sort the "
                                   "list with 'LC_ALL=C sort'", number,
                                   l->path);
-        else if ((l->n == 0 || at - l->places[l->n - 1] >= LISTED_PIECE)
-                 && !listed_note(l, at))
+        else if ((l->n == 0 || at - l->pieces[l->n - 1].at >= LISTED_PIECE)
+                 && !listed_note(l, at, key))
             status = report_no_memory();
         swap = line, line = before, before = swap;
         swap_room = room, room = room_before, room_before = swap_room;
     }
     if (status == CLI_GO && ferror(file))
         status = report_error("%s: %s", l->path, strerror(errno));
-    if (status == CLI_GO && !listed_note(l, at))
+    if (status == CLI_GO && !listed_note(l, at, (bly_key){ NULL, 0 }))
         status = report_no_memory();
     free(line);
     free(before);
@@ -90,7 +102,7 @@ int listed_open(cli_listed *l, const char *path, char end)
     if (status == CLI_GO)
         status = listed_read(l, file);
     if (status == CLI_GO) {
-        l->n--;                         /* the last place is the end */
+        l->n--;                         /* without the end */
         l->fd = dup(fileno(file));
         if (l->fd < 0)
             status = report_error("%s: %s", path, strerror(errno));
@@ -101,19 +113,19 @@ int listed_open(cli_listed *l, const char *path, char end)
 
 void listed_close(cli_listed *l)
 {
-    free(l->places);
+    free(l->pieces);
     if (l->fd >= 0)
         close(l->fd);
 }
 
 /* ==== Lookups =========================================================== */
 
-/* Reads bytes [from, to) of the file. Returns NULL, and notes the failure, if
- * they are not there any more. */
-static char *listed_piece(cli_listed *l, uint64_t from, uint64_t to)
+/* Reads a piece of n bytes. Returns NULL, and notes the failure, if they are
+ * not there any more. */
+static char *listed_piece(cli_listed *l, uint64_t from, size_t n)
 {
-    size_t n = (size_t)(to - from), done = 0;
     char *piece = malloc(n);
+    size_t done = 0;
 
     while (piece != NULL && done < n) {
         ssize_t some = pread(l->fd, piece + done, n - done,
@@ -152,6 +164,28 @@ static listed_place listed_scan(const cli_listed *l, const char *piece,
     return LISTED_BEHIND;
 }
 
+/* Looks in piece i, unless the first bytes tell. A key is taken to be in a
+ * piece that cannot be read. */
+static listed_place listed_look(cli_listed *l, size_t i, bly_key key)
+{
+    const cli_listed_piece *p = &l->pieces[i];
+    size_t n = (size_t)(p[1].at - p->at);
+    uint64_t first = listed_first(key);
+    listed_place place;
+    char *piece;
+
+    if (first < p->first)
+        return LISTED_BEFORE;
+    if (i + 1 < l->n && first > p[1].first)
+        return LISTED_BEHIND;
+    piece = listed_piece(l, p->at, n);
+    if (piece == NULL)
+        return LISTED_HERE;
+    place = listed_scan(l, piece, n, key);
+    free(piece);
+    return place;
+}
+
 bool listed_has(cli_listed *l, bly_key key)
 {
     size_t low = 0, high = l->n;
@@ -160,14 +194,8 @@ bool listed_has(cli_listed *l, bly_key key)
         return true;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        uint64_t from = l->places[middle], to = l->places[middle + 1];
-        char *piece = listed_piece(l, from, to);
-        listed_place place;
+        listed_place place = listed_look(l, middle, key);
 
-        if (piece == NULL)
-            return true;
-        place = listed_scan(l, piece, (size_t)(to - from), key);
-        free(piece);
         if (place == LISTED_HERE || place == LISTED_NOWHERE)
             return place == LISTED_HERE;
         if (place == LISTED_BEFORE)
