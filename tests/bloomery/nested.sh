@@ -160,4 +160,11 @@ printf '1\n0\n' >want
 check 'serve: addresses within a network' sh -c 'head -n 2 out | cmp - want'
 check 'serve: a line that is no address' sh -c 'sed -n 3p out | grep -q address'
 
+printf '%s' '9:nets 10.9,17:nets mail.example,17:nets 10.1.200.300,13:nets 10.9.8.7,13:nets 11.0.0.1,' |
+    try serve --protocol socketmap nets.bly
+out_is 'Postfix: names and parts of addresses are not found' 0 \
+    '9:NOTFOUND ,9:NOTFOUND ,9:NOTFOUND ,5:OK OK,9:NOTFOUND ,'
+printf '18:nets m\303\274ll.example,' | try serve --protocol socketmap nets.bly
+check 'Postfix: what another library might read is a fault' grep -q ':PERM ' out
+
 finish

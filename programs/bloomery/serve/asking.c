@@ -255,6 +255,18 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     return NULL;
 }
 
+/* Returns whether a key that cannot be read as a domain, network or path lies
+ * within none: it is ASCII, so that no other library could read it either. */
+static bool asking_outside(const serve_request *r, uint8_t class)
+{
+    if (!bly_form_nests(class))
+        return false;
+    for (size_t i = 0; i < r->length; i++)
+        if (r->text[i] >= 0x80)
+            return false;
+    return true;
+}
+
 /* Stores the answer or the fault in each chosen request. */
 static void asking_tell(serve_asker *asker, size_t n, const char *fault)
 {
@@ -264,9 +276,10 @@ static void asking_tell(serve_asker *asker, size_t n, const char *fault)
         if (fault != NULL)
             asking_fault(r, fault, fault != asker->why);
         else if (asker->some_unread && asker->unread[i] != 0
-                 && asker->there[i] == asker->how->all)
+                 && asker->there[i] == asker->how->all) {
+            r->outside = asking_outside(r, asker->unread[i]);
             asking_fault(r, asking_unread[asker->unread[i]], false);
-        else
+        } else
             r->there = asker->there[i];
     }
 }

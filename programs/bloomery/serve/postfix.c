@@ -13,11 +13,21 @@
  *      get a@b.cc                 200 OK
  *                                 500 not%20found
  *                                 400 why
+ *
+ * Postfix asks for the name and for parts of the address of each client, and
+ * for addresses of mail and their domains. So what cannot be read as a network,
+ * domain or path is no fault here, but not found.
  */
 #include "bloomery/serve/serve.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Returns the fault to report, or NULL. */
+static const char *postfix_fault(const serve_request *r)
+{
+    return r->outside ? NULL : r->fault;
+}
 
 /* ==== socketmap ========================================================= */
 
@@ -94,9 +104,10 @@ static size_t postfix_map_take(const serve_how *how, unsigned char *bytes,
 static bool postfix_map_put(const serve_how *how, const serve_request *r,
                             cli_bytes *out)
 {
-    const char *word = r->fault != NULL ? r->passing ? "TEMP " : "PERM "
+    const char *fault = postfix_fault(r);
+    const char *word = fault != NULL ? r->passing ? "TEMP " : "PERM "
                      : r->there ? "OK " : "NOTFOUND ";
-    const char *text = r->fault != NULL ? r->fault : r->there ? how->value : "";
+    const char *text = fault != NULL ? fault : r->there ? how->value : "";
 
     return bytes_format(out, "%zu:", strlen(word) + strlen(text))
         && bytes_text(out, word) && bytes_text(out, text)
@@ -156,8 +167,9 @@ static bool postfix_escape(cli_bytes *out, const char *text)
 static bool postfix_table_put(const serve_how *how, const serve_request *r,
                               cli_bytes *out)
 {
-    const char *code = r->fault != NULL ? "400 " : r->there ? "200 " : "500 ";
-    const char *text = r->fault != NULL ? r->fault
+    const char *fault = postfix_fault(r);
+    const char *code = fault != NULL ? "400 " : r->there ? "200 " : "500 ";
+    const char *text = fault != NULL ? fault
                      : r->there ? how->value : "not found";
 
     return bytes_text(out, code) && postfix_escape(out, text)

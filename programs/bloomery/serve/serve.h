@@ -127,6 +127,8 @@ typedef struct {
                                    then the last byte of the text           */
     const char    *fault;       /* … this is the reason                     */
     bool           passing;     /* whether a retry may succeed              */
+    bool           outside;     /* the fault is a key that cannot be read, and
+                                   surely lies within no entry of a filter  */
     const void    *tag;         /* prefix of the answer, such as a channel  */
     size_t         tag_length;
     size_t         filter;      /* index, or SERVED_ALL                     */

@@ -2,6 +2,8 @@
  *
  *      GET  /contains?key=K    {"contains": true}
  *      POST /contains          a JSON array of keys -> [true, false]
+ *      GET  /allow?key=K       status 200 if it is there, else 403
+ *      GET  /deny?key=K        status 403 if it is there, else 200
  *      GET  /info              the output of `bloomery info --json`
  *      GET  /metrics           counters for Prometheus
  *
@@ -164,8 +166,9 @@ static unsigned web_arguments(const http_question *q, web_how *how,
 
 /* ==== A key ============================================================= */
 
+/* Looks up a key. The status is one of these. */
 static void web_ask(const serve_web *web, const http_question *q,
-                    web_reply *out)
+                    web_reply *out, unsigned there, unsigned absent)
 {
     serve_request *r = &web->asker->requests[0];
     cli_bytes text = { NULL, 0, 0, 0 };
@@ -175,7 +178,7 @@ static void web_ask(const serve_web *web, const http_question *q,
 
     if (status == 0 && how.key.data == NULL) {
         status = 400;
-        fault = "the key is missing: /contains?key=...";
+        fault = "the key is missing: ?key=...";
     }
     if (status != 0) {
         web_wrong(web, out, status, fault);
@@ -184,13 +187,33 @@ static void web_ask(const serve_web *web, const http_question *q,
     *r = (serve_request){ .text = (unsigned char *)how.key.data,
                           .length = how.key.length, .filter = how.filter };
     asking_batch(web->asker, 1, how.as, web->counts);
-    if (r->fault != NULL)
+    if (r->fault != NULL) {
         web_wrong(web, out, r->passing ? 503 : 400, r->fault);
-    else
-        web_well(web, out, &text, bytes_text(&text, r->there
-                                             ? "{\"contains\": true}\n"
-                                             : "{\"contains\": false}\n"),
-                 web_json);
+        return;
+    }
+    out->status = r->there ? there : absent;
+    web_well(web, out, &text, bytes_text(&text, r->there
+                                         ? "{\"contains\": true}\n"
+                                         : "{\"contains\": false}\n"),
+             web_json);
+}
+
+static void web_contains(const serve_web *web, const http_question *q,
+                         web_reply *out)
+{
+    web_ask(web, q, out, 200, 200);
+}
+
+static void web_allow(const serve_web *web, const http_question *q,
+                      web_reply *out)
+{
+    web_ask(web, q, out, 200, 403);
+}
+
+static void web_deny(const serve_web *web, const http_question *q,
+                     web_reply *out)
+{
+    web_ask(web, q, out, 403, 200);
 }
 
 /* ==== Many keys ========================================================= */
@@ -333,8 +356,10 @@ typedef struct {
 } web_route;
 
 static const web_route web_routes[] = {
-    { "/contains", "GET", web_ask, "GET, HEAD, POST" },
+    { "/contains", "GET", web_contains, "GET, HEAD, POST" },
     { "/contains", "POST", web_ask_many, NULL },
+    { "/allow", "GET", web_allow, "GET, HEAD" },
+    { "/deny", "GET", web_deny, "GET, HEAD" },
     { "/info", "GET", web_info, "GET, HEAD" },
     { "/metrics", "GET", web_metrics, "GET, HEAD" },
 };
@@ -365,8 +390,8 @@ static void web_answer(const serve_web *web, const http_question *q, bool head,
         web_wrong(web, out, 405, "this path does not support the method: see "
                   "Allow");
     else
-        web_wrong(web, out, 404, "this path is unknown: use /contains, /info "
-                  "or /metrics");
+        web_wrong(web, out, 404, "this path is unknown: use /contains, "
+                  "/allow, /deny, /info or /metrics");
 }
 
 /* ==== Bytes ============================================================= */
@@ -375,7 +400,8 @@ static const struct {
     unsigned    status;
     const char *reason;
 } web_reasons[] = {
-    { 200, "OK" }, { 400, "Bad Request" }, { 404, "Not Found" },
+    { 200, "OK" }, { 400, "Bad Request" }, { 403, "Forbidden" },
+    { 404, "Not Found" },
     { 405, "Method Not Allowed" }, { 413, "Content Too Large" },
     { 414, "URI Too Long" }, { 417, "Expectation Failed" },
     { 431, "Request Header Fields Too Large" },
