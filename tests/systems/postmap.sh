@@ -21,6 +21,8 @@ export LD_LIBRARY_PATH
 } >mail/main.cf
 seq 100 | sed 's/$/ or so@example.org/' >mail/known
 "$bloomery" build -p 1e-8 -o mail/known.bly mail/known
+printf '192.0.2.0/24\n2001:db8::/32\n10.0.0.0/8\n' |
+    "$bloomery" build --as cidr -n 10 -p 1e-8 -o mail/nets.bly
 { cat mail/known && echo nobody@example.org && echo '50% of all'; } >mail/asked
 
 server=
@@ -46,10 +48,10 @@ try() {
     name=$1 table=$2
     shift 2
     "$bloomery" serve --protocol "$name" --value 'REJECT 1%' "$@" \
-        mail/known.bly &
+        mail/known.bly mail/nets.bly &
     server=$!
     ask "$table"
-    sed 's/$/\tREJECT 1%/' mail/known | cmp - mail/answers || {
+    sed 's/$/\tREJECT 1%/' "${wanted:-mail/known}" | cmp - mail/answers || {
         echo "not ok - Postfix: other answers by $name"
         exit 1
     }
@@ -64,3 +66,10 @@ try() {
 port=$(awk 'BEGIN { srand(); print 10000 + int(22000 * rand()) }')
 try socketmap "socketmap:unix:$PWD/mail/maps:known" --socket mail/maps
 try tcp_table "tcp:127.0.0.1:$port" --listen "$port"
+
+# Postfix asks for the name and the address of a client, and parts of both.
+printf '%s\n' mail.example.org example.org org 192.0.2.7 192.0.2 192.0 192 \
+    198.51.100.1 2001:db8::25 2001:db8 10.9.8.7 11.0.0.1 >mail/asked
+printf '%s\n' 192.0.2.7 2001:db8::25 10.9.8.7 >mail/clients
+wanted=mail/clients
+try socketmap "socketmap:unix:$PWD/mail/maps:nets" --socket mail/maps

@@ -4,7 +4,8 @@
 
 Squid, on this machine alone and in a folder of its own, is in front of a server
 of pages, and denies those whose path is in a filter; then in a new one that was
-put in its place. Where the helper cannot answer (BH) it denies too. Squid ends
+put in its place. Where the helper cannot answer (BH) it denies too. Another
+helper denies domains and all that lies within them. Squid ends
 with this program, and the helpers with Squid.
 """
 import glob
@@ -38,11 +39,16 @@ external_acl_type single concurrency=0 children-max=1 ttl=0 negative_ttl=0 \
 external_acl_type broken concurrency=100 children-max=1 ttl=0 negative_ttl=0 \
     cache=0 %%PATH \
     %(bloomery)s serve --protocol squid --channels %(folder)s/numbers.bly
+external_acl_type names concurrency=100 children-max=1 ttl=0 negative_ttl=0 \
+    cache=0 %%DST \
+    %(bloomery)s serve --protocol squid --channels %(folder)s/domains.bly
 acl posted method POST
 acl strange urlpath_regex ^/strange
 acl in_list external listed
 acl in_list_too external single
 acl no_answer external broken
+acl bad_name external names
+http_access deny bad_name
 http_access deny !posted in_list
 http_access deny posted in_list_too
 http_access deny strange no_answer
@@ -52,6 +58,7 @@ cache deny all
 visible_hostname localhost
 cache_mem 8 MB
 memory_cache_shared off
+hosts_file %(folder)s/hosts
 pid_filename none
 access_log none
 cache_log %(folder)s/log
@@ -75,9 +82,9 @@ class Page(BaseHTTPRequestHandler):
         pass
 
 
-def status(proxy, pages, path, method="GET"):
+def status(proxy, pages, path, method="GET", host="127.0.0.1"):
     c = http.client.HTTPConnection("127.0.0.1", proxy, timeout=WAIT)
-    c.request(method, "http://127.0.0.1:%d%s" % (pages, path),
+    c.request(method, "http://%s:%d%s" % (host, pages, path),
               headers={"Content-Length": "0"})
     try:
         return c.getresponse().status
@@ -123,6 +130,23 @@ def build(bloomery, folder, numbers):
     os.chmod(folder + "/denied.bly", 0o644)
 
 
+# Names of this machine, and whether Squid must deny them.
+HOSTS = {"bad.example": 403, "a.b.BAD.example": 403, "badbad.example": 200,
+         "good.example": 200, "ads.good.example": 403, "x.ads.good.example": 403}
+
+
+def build_domains(bloomery, folder):
+    with open(folder + "/hosts", "w") as file:
+        file.writelines("127.0.0.1 %s\n" % name for name in HOSTS)
+    with open(folder + "/list", "w") as file:
+        file.write("# a list\n||bad.example^\n0.0.0.0.example\n"
+                   "*.Ads.Good.example.\n")
+    subprocess.run([bloomery, "build", "--as", "domain", "--comment", "#", "-p",
+                    "1e-8", "-o", folder + "/domains.bly", folder + "/list"],
+                   check=True)
+    os.chmod(folder + "/domains.bly", 0o644)
+
+
 def build_numbers(bloomery, folder):
     """A path is not a number, so this filter gives no answer."""
     subprocess.run([bloomery, "build", "--as", "number", "-n", "1", "-o",
@@ -140,6 +164,8 @@ def ask(bloomery, folder, proxy, pages):
     for i in range(10):
         equal(get(i, "POST"), 403 if i % 2 else 200)
     equal(status(proxy, pages, "/strange"), 403)
+    for name, wanted in HOSTS.items():
+        equal(status(proxy, pages, "/page", host=name), wanted)
     build(bloomery, folder, range(0, PAGES, 2))
     until(lambda: get(0), 403)
     until(lambda: get(1), 200)
@@ -158,6 +184,7 @@ def main():
     try:
         build(bloomery, folder, range(1, PAGES, 2))
         build_numbers(bloomery, folder)
+        build_domains(bloomery, folder)
         if user.pw_uid == 0:
             user = pwd.getpwnam("nobody")
             os.chown(folder, user.pw_uid, user.pw_gid)
