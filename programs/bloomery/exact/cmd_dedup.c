@@ -1,18 +1,13 @@
 /* cmd_dedup.c - `bloomery dedup`: prints the first occurrence of each line.
  *
- * Lines are compared exactly (exact.c, the default), with a filter that grows
- * (--approximate), or with one that forgets (--window). With a filter, all
- * threads split lines and hash keys. The filter is then queried and extended in
- * input order, one chunk at a time.
+ * Lines are compared exactly (exact.c, the default), or with a filter that
+ * grows (--approximate) or forgets (--window; filtered.c).
  */
 #include "bloomery/exact/dedup.h"
-#include "frame/headers.h"
 #include "frame/json.h"
-#include "frame/measure.h"
 #include "frame/options.h"
 #include "frame/output.h"
 #include "frame/progress.h"
-#include "frame/refuse.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,19 +34,6 @@ typedef struct {
     bool        approximate, count, repeated, unique, verbose,
                 no_progress, force, json;
 } dedup_settings;
-
-typedef struct {
-    const dedup_settings *want;
-    bly_filter  *filter;
-    cli_lines    lines;
-    dedup_tally  tally;
-    bool         failed;        /* whether a file could not be read */
-} dedup_job;
-
-typedef struct {
-    dedup_rows  rows;
-    dedup_units units;          /* the documents, if there are any         */
-} dedup_own;
 
 /* Options about keys that would change the documents. */
 #define DEDUP_WHOLE                                                            \
@@ -175,192 +157,6 @@ static const cli_example dedup_examples[] = {
     { NULL, NULL }
 };
 
-/* ==== With a filter ===================================================== */
-
-static bool dedup_work(void *argument, cli_worker *w)
-{
-    const dedup_job *job = argument;
-    const units_hasher by = { .filter = job->filter };
-    dedup_own *own = w->own;
-
-    return job->want->by != NULL
-         ? units_fill(&own->units, &own->rows, w, &job->want->units, &by)
-         : marked_fill(&own->rows, w, NULL, job->filter);
-}
-
-static uint64_t dedup_kept(const dedup_rows *rows)
-{
-    uint64_t kept = 0;
-
-    for (size_t i = 0; i < rows->n; i++)
-        kept += !rows->drop[i];
-    return kept;
-}
-
-/* Refuses to go on with a filter that takes more than --memory. */
-static int dedup_check_memory(const dedup_job *job)
-{
-    uint64_t most = job->want->memory;
-    bly_header now;
-
-    bly_header_of(&now, job->filter);
-    if (most == 0 || now.bytes <= most)
-        return CLI_GO;
-    return report_error("the filter takes %s, more than --memory: give more, "
-                        "or a higher RATE", report_bytes(now.bytes).text);
-}
-
-static int dedup_commit(void *argument, cli_worker *w)
-{
-    dedup_job *job = argument;
-    dedup_own *own = w->own;
-    dedup_rows *rows = &own->rows;
-    int status;
-
-    if (w->chunk.error != 0) {          /* the other files are still read */
-        refuse_chunk(&w->chunk);
-        job->failed = true;
-        return units_known(&job->want->units, w) < job->want->units.known
-             ? CLI_ERROR : CLI_GO;
-    }
-    if (w->failed)
-        return report_no_memory();
-    status = marked_add(rows, job->filter);
-    if (status == CLI_GO)
-        status = dedup_check_memory(job);
-    if (status != CLI_GO)
-        return status;
-    progress_at(w->chunk.bytes);
-    if (job->want->by != NULL)
-        return units_print(&own->units, rows, w, &job->want->units,
-                           &job->tally);
-    job->tally.lines += rows->n;
-    job->tally.keyless += rows->lacking;
-    job->tally.kept += dedup_kept(rows);
-    return marked_print(rows, w) ? CLI_GO : CLI_ERROR;
-}
-
-static void dedup_clean(void *argument)
-{
-    dedup_own *own = argument;
-
-    marked_free(&own->rows);
-    units_free(&own->units);
-}
-
-/* Returns the number of distinct lines for which a growing filter is first
- * sized: as many as the input might have, within a limit of a few mebibytes,
- * and a part of `memory` if that is given. A filter that is large enough at
- * once is faster; one that is too large wastes memory. */
-static uint64_t dedup_guess(uint64_t total, uint64_t memory)
-{
-    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20,
-           BYTES = 16 };
-    uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
-    uint64_t most = memory > 0 && memory / BYTES < MOST ? memory / BYTES : MOST;
-
-    return lines < most ? lines : most;
-}
-
-/* Chooses the kind. One cache line per key is fastest, but takes too many bits
- * at small rates, and its lowest rate is above what the late slices of a
- * growing filter need. */
-static const char *dedup_kind(const dedup_settings *s)
-{
-    bool small = s->rate < 1e-5;
-
-    if (s->kind != NULL)
-        return s->kind;
-    if (s->window > 0)
-        return small ? "aging:of=standard" : "aging:of=blocked";
-    return small ? "scalable:of=standard" : "scalable:of=blocked";
-}
-
-static int dedup_filter(dedup_job *job, uint64_t total)
-{
-    const dedup_settings *s = job->want;
-    const char *kind = dedup_kind(s);
-    bly_spec spec = { .capacity = s->items, .rate = s->rate,
-                      .hash = secret_hash(), .secret = secret_bytes() };
-
-    if (s->window > 0)
-        spec.capacity = s->window;
-    else if (s->items == 0 && filter_kind_can(kind, BLY_CAN_GROW))
-        spec.capacity = dedup_guess(total, s->memory);
-    if (bly_new(&job->filter, kind, &spec) == BLY_OK)
-        return CLI_GO;
-    return spec.capacity > 0 ? filter_error()
-         : report_error("kind %s does not grow: give the maximum number of "
-                        "different lines with -n ITEMS", kind);
-}
-
-/* Warns if the filter was planned for fewer lines and so drops too many. */
-static void dedup_warn(const dedup_job *job, const bly_info_t *now)
-{
-    const bly_info_t stat = *now;
-
-    if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
-        report_note("warning: a filter planned for %s lines holds too many to "
-                    "estimate their number: the last new lines were dropped at "
-                    "a rate of %s, not %s: try again with a larger -n",
-                    report_count(stat.capacity).text,
-                    report_percent(stat.rate).text,
-                    report_percent(job->want->rate).text);
-    else if (stat.rate > 1.1 * job->want->rate)
-        report_note("warning: about %s lines are in a filter planned for %s: "
-                    "the last new lines were dropped at a rate of %s, not %s: "
-                    "try again with a larger -n",
-                    report_estimate(stat.distinct).text,
-                    report_count(stat.capacity).text,
-                    report_percent(stat.rate).text,
-                    report_percent(job->want->rate).text);
-}
-
-/* Refuses to go on: so many new lines were dropped that the output is of little
-   use. */
-static void dedup_refuse(const bly_info_t *stat)
-{
-    report_error("the input has more than twice as many different lines as the "
-                 "%s that the filter was planned for: the last new lines were "
-                 "dropped at a rate of %s: try again with a larger -n, or "
-                 "without -k", report_count(stat->capacity).text,
-                 report_percent(stat->rate).text);
-}
-
-static int dedup_by_filter(const dedup_settings *s,
-                           const cli_operands *operands, dedup_tally *tally)
-{
-    static const cli_work work = { sizeof(dedup_own), dedup_work,
-                                   dedup_commit, dedup_clean };
-    dedup_job job = { .want = s };
-    bly_info_t stat = { .rate = 0 };
-    uint64_t total;
-    int status;
-
-    lines_open(&job.lines, &s->how, operands, 0, true);
-    headers_print(&job.lines, "");
-    total = measure_progress(&job.lines);
-    status = dedup_filter(&job, total);
-    if (status != CLI_GO)
-        return status;
-    progress_start("deduplicating", total, !s->no_progress);
-    status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
-    progress_close();
-    lines_close(&job.lines);
-    if (bly_info(&stat, job.filter) < 0)
-        status = filter_error();
-    job.tally.rate = stat.rate > s->rate ? stat.rate : s->rate;
-    job.tally.over = status == CLI_GO && s->kind != NULL
-                  && feed_overfull(job.filter);
-    if (job.tally.over)
-        dedup_refuse(&stat);
-    else if (status == CLI_GO && s->kind != NULL)
-        dedup_warn(&job, &stat);
-    bly_free(job.filter);
-    *tally = job.tally;
-    return status == CLI_GO && !job.failed ? CLI_OK : CLI_ERROR;
-}
-
 /* ==== The command ======================================================= */
 
 /* Returns the memory of the machine or of the container. */
@@ -400,6 +196,18 @@ static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
                         .units = s->by != NULL ? &s->units : NULL };
 
     return exact_run(&want, operands, tally);
+}
+
+static int dedup_by_filter(const dedup_settings *s,
+                           const cli_operands *operands, dedup_tally *tally)
+{
+    filtered_want want = { .how = s->how, .jobs = s->jobs, .kind = s->kind,
+                           .items = s->items, .window = s->window,
+                           .memory = s->memory, .rate = s->rate,
+                           .progress = !s->no_progress,
+                           .units = s->by != NULL ? &s->units : NULL };
+
+    return filtered_run(&want, operands, tally);
 }
 
 /* Reports, with -v, how the lines were compared. */

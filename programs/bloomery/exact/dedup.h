@@ -13,6 +13,7 @@
  *     stamp.c      checks that files read again are unchanged
  *     held.c       prints or writes lines that were counted
  *     exact.c      exact deduplication in two or three passes
+ *     filtered.c   deduplication with a filter
  *     cmd_dedup.c  the command
  *     join.c       exact semi-joins and anti-joins
  *     cmd_join.c   the command
@@ -452,6 +453,33 @@ int held_write(const dedup_table *table, int fd, unsigned char end,
    CLI_ERROR. */
 int exact_run(const exact_want *want, const cli_operands *operands,
               dedup_tally *tally);
+
+/* ==== filtered.c ======================================================== */
+
+typedef struct {
+    cli_how  how;
+    const char *kind;           /* NULL: chosen by the rate                */
+    uint64_t items;             /* to plan the filter for; 0: not known    */
+    uint64_t window;            /* lines to remember; 0: all               */
+    uint64_t memory;            /* maximum of the filter; 0 for no limit   */
+    uint64_t jobs;
+    double   rate;
+    bool     progress;
+    const units_want *units;    /* NULL: lines are compared                */
+} filtered_want;
+
+/* Makes the filter for input of `total` bytes; 0: not known. Returns CLI_GO, or
+ * CLI_ERROR after reporting an error. */
+int filtered_open(bly_filter **filter, const filtered_want *want,
+                  uint64_t total);
+
+/* Refuses a filter that takes more than `most` bytes, unless that is 0. Returns
+ * CLI_GO or CLI_ERROR. */
+int filtered_check_memory(const bly_filter *filter, uint64_t most);
+
+/* Deduplicates with a filter. Returns CLI_OK or CLI_ERROR. */
+int filtered_run(const filtered_want *want, const cli_operands *operands,
+                 dedup_tally *tally);
 
 /* ==== join.c ============================================================ */
 
