@@ -35,6 +35,9 @@ typedef struct {
                 no_progress, force, json;
 } dedup_settings;
 
+/* What the sets of --similar consist of, unless --by is given. */
+static const char dedup_by[] = "ngrams=5";
+
 /* Options about keys that would change the documents. */
 #define DEDUP_WHOLE                                                            \
     "count only-repeated only-unique field csv tsv blanks header ignore-case " \
@@ -81,6 +84,12 @@ static const cli_option dedup_options[] = {
       "are the members --json-field or, with -0, the records. Paragraphs end "
       "at blank lines. ngrams=N compares lines by their runs of N words.",
       .excludes = DEDUP_WHOLE },
+    { 0, "similar", "SHARE", CLI_SHARE, offsetof(dedup_settings,
+                                                 units.similar), false,
+      "Remove documents whose similarity with an earlier one that stays is "
+      "SHARE or more: 0.8 or 80%. It is the share of their different n-grams "
+      "that both have, of 5 words, or of what --by says.",
+      .excludes = DEDUP_WHOLE " overlap remove window kind" },
     { 0, "overlap", "SHARE", CLI_SHARE, offsetof(dedup_settings,
                                                  units.overlap), false,
       "With --by: a line is repeated if this share of its different n-grams "
@@ -93,16 +102,17 @@ static const cli_option dedup_options[] = {
       "or none.",
       .needs = "by" },
     { 0, "known", "FILE", CLI_LIST, offsetof(dedup_settings, known), false,
-      "With --by: parts of the documents in FILE, such as test data, have "
-      "occurred before. FILE is read first, by the same options, and not "
+      "With --by and --similar: the documents in FILE, such as test data, or "
+      "their parts, have occurred before. FILE is read first, by the same options, and not "
       "printed. May be repeated.",
-      .needs = "by" },
+      .needs = "by similar" },
     { 0, "annotate", "NAME", CLI_TEXT, offsetof(dedup_settings,
                                                 units.annotate), false,
-      "With --by and --json-field: remove nothing, and add a member NAME to "
+      "With --by or --similar, and --json-field: remove nothing, and add a member NAME to "
       "each document with a text: a list of [FROM, TO, SHARE] for the "
-      "characters of repeated parts.",
-      .needs = "by" },
+      "characters of repeated parts. With --similar: [LINE, SHARE] of the "
+      "earlier document that is most similar, or [].",
+      .needs = "by similar" },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "Use this much memory, and a few MiB per thread (tens of MiB with "
       "n-grams): 512M, 2G; at least 1M. The rest goes to a temporary file in "
@@ -185,6 +195,20 @@ static uint64_t dedup_held(void)
          : part < DEDUP_HELD_MOST ? part : DEDUP_HELD_MOST;
 }
 
+/* Without --memory, similar documents may take half of the machine's. */
+static int dedup_similar(const dedup_settings *s, const cli_operands *operands,
+                         dedup_tally *tally)
+{
+    similar_want want = { .how = s->how, .approximate = s->approximate,
+                          .items = s->items, .memory = s->memory,
+                          .jobs = s->jobs, .rate = s->rate,
+                          .progress = !s->no_progress, .units = &s->units };
+
+    if (want.memory == 0 && !s->approximate)
+        want.memory = dedup_machine() / 2;
+    return similar_run(&want, operands, tally);
+}
+
 static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
                          dedup_tally *tally)
 {
@@ -257,6 +281,51 @@ static void dedup_tell_parts(const dedup_settings *s, const dedup_tally *tally)
                     report_percent(tally->rate).text);
 }
 
+/* Reports, for bands in a filter, what they find and how many documents were
+ * probably removed by mistake. */
+static void dedup_tell_bands(const dedup_settings *s, const dedup_tally *tally,
+                             const minhash_shape *shape)
+{
+    double lost = dedup_lost(s, tally), unit = report_unit(lost);
+
+    report_note("note: %zu bands of %zu hashes remove 10%% of the documents "
+                "with a similarity of %.3g%%, half of those with %.3g%%, and "
+                "90%% of those with %.3g%%", shape->bands, shape->rows,
+                100 * minhash_similarity(shape, 0.1),
+                100 * minhash_similarity(shape, 0.5),
+                100 * minhash_similarity(shape, 0.9));
+    if (lost >= 1)
+        report_note("note: up to about %s documents that are not similar may "
+                    "have been removed (%s): leave out --approximate to remove "
+                    "none", report_estimate(ceil(lost / unit) * unit).text,
+                    report_percent(tally->rate).text);
+}
+
+/* Reports how many documents are similar to earlier ones, and how many may have
+ * been missed. */
+static void dedup_tell_similar(const dedup_settings *s,
+                               const dedup_tally *tally)
+{
+    double similar = s->units.similar;
+    minhash_shape shape;
+
+    similar_shape(&shape, similar, s->approximate);
+    report_note("note: documents that are similar to earlier ones: %s of %s; "
+                "documents printed: %s of %s",
+                report_count(tally->repeated).text,
+                report_count(tally->parts).text,
+                report_count(tally->kept).text,
+                report_count(tally->lines).text);
+    if (s->approximate)
+        dedup_tell_bands(s, tally, &shape);
+    else
+        report_note("note: %zu bands of %zu hashes miss %.2f%% of the documents "
+                    "whose similarity is exactly %.4g%%, and fewer of the "
+                    "others; each removal was verified",
+                    shape.bands, shape.rows,
+                    100 * (1 - minhash_found(&shape, similar)), 100 * similar);
+}
+
 /* Reports how many new lines were probably lost. Says nothing if the chance
  * that any was lost is below 1 in 1000. A filter with all bits set drops
  * everything. */
@@ -325,9 +394,11 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
         report_unique(tally->keyless);
     else if (report_unexplained(tally->keyless) > 0)
         report_note("note: %s", report_none());
-    if (s->by != NULL)
+    if (s->units.similar > 0)
+        dedup_tell_similar(s, tally);
+    else if (s->by != NULL)
         dedup_tell_parts(s, tally);
-    if (s->approximate && (s->by == NULL || s->units.by != UNITS_GRAMS))
+    if (s->units.similar <= 0 && s->approximate && (s->by == NULL || s->units.by != UNITS_GRAMS))
         dedup_tell_loss(s, tally);
 }
 
@@ -368,6 +439,20 @@ static int dedup_secret(const dedup_settings *s)
                                                         : secret_draw();
 }
 
+/* Verifies the similarity, which is above 0. */
+static int dedup_check_similar(const dedup_settings *s)
+{
+    minhash_shape shape;
+
+    if (!similar_shape(&shape, s->units.similar, s->approximate))
+        return report_error("--similar %.4g is too small to be found: give a "
+                            "share of 5%% or more", s->units.similar);
+    if (s->approximate && s->units.annotate != NULL)
+        return report_error("--annotate tells the similarity, which a filter "
+                            "does not know: leave out --approximate");
+    return CLI_GO;
+}
+
 /* Reads the options about the parts of documents. */
 static int dedup_check_units(dedup_settings *s)
 {
@@ -376,7 +461,16 @@ static int dedup_check_units(dedup_settings *s)
     if (s->units.overlap == 0)
         return report_error("--overlap 0 makes every document repeated: give "
                             "a share above 0, up to 100%%");
+    if (s->units.similar == 0)
+        return report_error("--similar 0 makes every document similar: give a "
+                            "share above 0, up to 100%%");
+    if (s->units.similar < 0)
+        s->units.similar = 0;
+    if (s->units.similar > 0 && s->by == NULL)
+        s->by = dedup_by;
     if (units_read(s->by, s->remove, &s->units) != CLI_GO)
+        return CLI_ERROR;
+    if (s->units.similar > 0 && dedup_check_similar(s) != CLI_GO)
         return CLI_ERROR;
     if (s->how.member == NULL && s->units.annotate != NULL)
         return report_error("--annotate adds a member to JSON objects: give "
@@ -392,7 +486,7 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
 {
     int status = how_check(self, &s->how);
 
-    if (status == CLI_GO && s->by != NULL)
+    if (status == CLI_GO && (s->by != NULL || s->units.similar >= 0))
         status = dedup_check_units(s);
     if (status != CLI_GO)
         return status;
@@ -419,8 +513,9 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
     status = output_open(s->output);
     if (status != CLI_GO)
         return status;
-    status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
-                                                                &tally);
+    status = (s->units.similar > 0 ? dedup_similar
+              : s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
+                                                                  &tally);
     if (status == CLI_OK && s->by != NULL && tally.keyless > 0
         && tally.keyless == tally.lines)
         status = report_error("%s", report_none());
@@ -460,7 +555,8 @@ static int dedup_list(dedup_settings *s, const cli_operands *operands,
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
-    dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1 };
+    dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1,
+                         .units.similar = -1 };
     cli_operands operands, all = { NULL, 0 };
     int status = options_read(self, argc, argv, &s, &operands);
 
