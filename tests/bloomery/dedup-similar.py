@@ -1,7 +1,8 @@
 """The expected output of `bloomery dedup --similar`, from its description alone.
 
-    dedup-similar.py make SEED DOCUMENTS >corpus.jsonl
+    dedup-similar.py make SEED DOCUMENTS LEAST >corpus.jsonl
     dedup-similar.py pairs BY <corpus.jsonl >pairs
+    dedup-similar.py want SHARE KNOWN corpus.jsonl pairs    what is printed
     dedup-similar.py exact SHARE corpus.jsonl pairs OUT     judges an exact run
     dedup-similar.py filter SHARE corpus.jsonl pairs OUT    one by a filter
     dedup-similar.py notes SHARE corpus.jsonl pairs OUT MEMBER  the annotations
@@ -39,9 +40,12 @@ def edit(rng, words, likeness, fresh):
     return words
 
 
-def make(seed, count):
+def make(seed, count, least):
     """Groups of documents: mostly one and a changed one, some of up to six. Half
-    of the changed ones have a similarity from 0.2 to 1, and half from 0.9."""
+    of the changed ones have a similarity from `least` to 1, half from 0.95. If
+    `least` is that, too, documents are long, and all in a group are similar."""
+    sure = least >= 0.95
+    ends = [" ", " ", " ", "\n", "\r\n", "\n\n"]
     rng = random.Random(seed)
     common = [f"wörd{i}" for i in range(4000)] + ["漢字", "\"quoted\""]
 
@@ -50,20 +54,20 @@ def make(seed, count):
 
     documents = []
     while len(documents) < count:
-        size = round(math.exp(rng.uniform(math.log(5), math.log(400))))
-        if rng.random() < 0.02:
+        size = round(math.exp(rng.uniform(math.log(250 if sure else 5),
+                                          math.log(400))))
+        if not sure and rng.random() < 0.02:
             size = rng.randrange(5)
         first = [fresh() for _ in range(size)]
         group = [first]
         for _ in range(rng.choice([1] * 12 + [0, 0, 2, 5])):
-            likeness = rng.uniform(rng.choice([0.2, 0.9]), 1)
-            base = rng.choice(group)
+            likeness = rng.uniform(rng.choice([least, 0.95]), 1)
+            base = first if sure else rng.choice(group)
             group.append(edit(rng, base, likeness, fresh) if size > 4 else base)
         at = len(documents) - rng.randrange(min(len(documents), 40) + 1)
         documents[at:at] = group
     for number, words in enumerate(documents[:count]):
-        text = "".join(word + rng.choice([" ", " ", " ", "\n", "\r\n", "\n\n"])
-                       for word in words)
+        text = "".join(word + ends[sum(map(ord, word)) % 6] for word in words)
         text = text.rstrip() if rng.random() < 0.5 else text
         document = {"id": number, "text": text}
         if rng.random() < 0.01:
@@ -123,14 +127,23 @@ def read_pairs(name):
 
 # ---- Judging ------------------------------------------------------------------
 
-def greedy(similar, share, count):
-    """The documents that the description removes."""
+def greedy(similar, share, count, known=0):
+    """The documents that the description removes, if the first are known."""
     removed = set()
-    for number in range(count):
+    for number in range(known, count):
         if any(s >= share and other not in removed
                for other, s in similar[number]):
             removed.add(number)
     return removed
+
+
+def want(share, known, corpus, pairs_file):
+    with open(corpus, encoding="utf-8") as lines:
+        documents = lines.readlines()
+    removed = greedy(read_pairs(pairs_file), share, len(documents), known)
+    for number in range(known, len(documents)):
+        if number not in removed:
+            print(documents[number], end="")
 
 
 def shape(share, found, most):
@@ -248,17 +261,19 @@ def judge_notes(share, corpus, pairs_file, out, member):
         if note:
             line, told = note
             assert told == float(f"{kept[line - 1]:.4g}") and told >= share
-        missed += (note[1] if note else 0) < float(f"{max(kept.values(), default=0):.4g}") \
-            if max(kept.values(), default=0) >= share else 0
+        best = max(kept.values(), default=0)
+        missed += best >= share and (not note or note[1] < float(f"{best:.4g}"))
     print(f"noted {len(gone)}, a more similar one was missed {missed} times")
     assert missed <= max(10, 0.02 * len(gone))
 
 
 def main(verb, *rest):
     if verb == "make":
-        make(int(rest[0]), int(rest[1]))
+        make(int(rest[0]), int(rest[1]), float(rest[2]))
     elif verb == "pairs":
         pairs(rest[0])
+    elif verb == "want":
+        want(float(rest[0]), int(rest[1]), *rest[2:])
     elif verb == "shape":
         print(*shape(float(rest[0]), float(rest[1]), int(rest[2])))
     else:

@@ -164,6 +164,9 @@ static const cli_example dedup_examples[] = {
     { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new",
       "Remove lines of which four fifths of the runs of 13 words occurred "
       "before." },
+    { "bloomery dedup --json-field text --similar 80% pages.jsonl > new",
+      "Remove documents that are similar to earlier ones: that have four fifths "
+      "of their runs of 5 words in common." },
     { NULL, NULL }
 };
 
@@ -351,6 +354,19 @@ static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
                     instead);
 }
 
+static void dedup_json_similar(const dedup_settings *s,
+                               const dedup_tally *tally)
+{
+    minhash_shape shape;
+
+    similar_shape(&shape, s->units.similar, s->approximate);
+    json_count("similar", tally->repeated);
+    json_count("compared", tally->compared);
+    json_count("bands", shape.bands);
+    json_count("rows", shape.rows);
+    json_real("missed", 1 - minhash_found(&shape, s->units.similar));
+}
+
 static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
                        double seconds)
 {
@@ -361,7 +377,9 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
     json_count("printed", tally->kept);
     json_count("keyless", tally->keyless);
     json_real("rate", rate);
-    if (s->by != NULL) {
+    if (s->units.similar > 0)
+        dedup_json_similar(s, tally);
+    else if (s->by != NULL) {
         json_count("parts", tally->parts);
         json_count("repeated", tally->repeated);
     }

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEPTSETS_WAITING = 1 << 17, KEPTSETS_ROOM = 1 << 12 };
+enum { KEPTSETS_WAITING = 1 << 17, KEPTSETS_ROOM = 1 << 9 };
 
 void keptsets_open(keptsets *k, size_t bands, uint64_t most)
 {
