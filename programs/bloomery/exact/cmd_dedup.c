@@ -1,18 +1,13 @@
 /* cmd_dedup.c - `bloomery dedup`: prints the first occurrence of each line.
  *
- * Lines are compared exactly (exact.c, the default), with a filter that grows
- * (--approximate), or with one that forgets (--window). With a filter, all
- * threads split lines and hash keys. The filter is then queried and extended in
- * input order, one chunk at a time.
+ * Lines are compared exactly (exact.c, the default), or with a filter that
+ * grows (--approximate) or forgets (--window; filtered.c).
  */
 #include "bloomery/exact/dedup.h"
-#include "frame/headers.h"
 #include "frame/json.h"
-#include "frame/measure.h"
 #include "frame/options.h"
 #include "frame/output.h"
 #include "frame/progress.h"
-#include "frame/refuse.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -40,18 +35,8 @@ typedef struct {
                 no_progress, force, json;
 } dedup_settings;
 
-typedef struct {
-    const dedup_settings *want;
-    bly_filter  *filter;
-    cli_lines    lines;
-    dedup_tally  tally;
-    bool         failed;        /* whether a file could not be read */
-} dedup_job;
-
-typedef struct {
-    dedup_rows  rows;
-    dedup_units units;          /* the documents, if there are any         */
-} dedup_own;
+/* What the sets of --similar consist of, unless --by is given. */
+static const char dedup_by[] = "ngrams=5";
 
 /* Options about keys that would change the documents. */
 #define DEDUP_WHOLE                                                            \
@@ -99,6 +84,12 @@ static const cli_option dedup_options[] = {
       "are the members --json-field or, with -0, the records. Paragraphs end "
       "at blank lines. ngrams=N compares lines by their runs of N words.",
       .excludes = DEDUP_WHOLE },
+    { 0, "similar", "SHARE", CLI_SHARE, offsetof(dedup_settings,
+                                                 units.similar), false,
+      "Remove documents whose similarity with an earlier one that stays is "
+      "SHARE or more: 0.8 or 80%. It is the share of their different n-grams "
+      "that both have, of 5 words, or of what --by says.",
+      .excludes = DEDUP_WHOLE " overlap remove window kind" },
     { 0, "overlap", "SHARE", CLI_SHARE, offsetof(dedup_settings,
                                                  units.overlap), false,
       "With --by: a line is repeated if this share of its different n-grams "
@@ -111,16 +102,17 @@ static const cli_option dedup_options[] = {
       "or none.",
       .needs = "by" },
     { 0, "known", "FILE", CLI_LIST, offsetof(dedup_settings, known), false,
-      "With --by: parts of the documents in FILE, such as test data, have "
-      "occurred before. FILE is read first, by the same options, and not "
+      "With --by and --similar: the documents in FILE, such as test data, or "
+      "their parts, have occurred before. FILE is read first, by the same options, and not "
       "printed. May be repeated.",
-      .needs = "by" },
+      .needs = "by similar" },
     { 0, "annotate", "NAME", CLI_TEXT, offsetof(dedup_settings,
                                                 units.annotate), false,
-      "With --by and --json-field: remove nothing, and add a member NAME to "
+      "With --by or --similar, and --json-field: remove nothing, and add a member NAME to "
       "each document with a text: a list of [FROM, TO, SHARE] for the "
-      "characters of repeated parts.",
-      .needs = "by" },
+      "characters of repeated parts. With --similar: [LINE, SHARE] of the "
+      "earlier document that is most similar, or [].",
+      .needs = "by similar" },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "Use this much memory, and a few MiB per thread (tens of MiB with "
       "n-grams): 512M, 2G; at least 1M. The rest goes to a temporary file in "
@@ -172,194 +164,11 @@ static const cli_example dedup_examples[] = {
     { "bloomery dedup --json-field text --by ngrams=13 pages.jsonl > new",
       "Remove lines of which four fifths of the runs of 13 words occurred "
       "before." },
+    { "bloomery dedup --json-field text --similar 80% pages.jsonl > new",
+      "Remove documents that are similar to earlier ones: that have four fifths "
+      "of their runs of 5 words in common." },
     { NULL, NULL }
 };
-
-/* ==== With a filter ===================================================== */
-
-static bool dedup_work(void *argument, cli_worker *w)
-{
-    const dedup_job *job = argument;
-    const units_hasher by = { .filter = job->filter };
-    dedup_own *own = w->own;
-
-    return job->want->by != NULL
-         ? units_fill(&own->units, &own->rows, w, &job->want->units, &by)
-         : marked_fill(&own->rows, w, NULL, job->filter);
-}
-
-static uint64_t dedup_kept(const dedup_rows *rows)
-{
-    uint64_t kept = 0;
-
-    for (size_t i = 0; i < rows->n; i++)
-        kept += !rows->drop[i];
-    return kept;
-}
-
-/* Refuses to go on with a filter that takes more than --memory. */
-static int dedup_check_memory(const dedup_job *job)
-{
-    uint64_t most = job->want->memory;
-    bly_header now;
-
-    bly_header_of(&now, job->filter);
-    if (most == 0 || now.bytes <= most)
-        return CLI_GO;
-    return report_error("the filter takes %s, more than --memory: give more, "
-                        "or a higher RATE", report_bytes(now.bytes).text);
-}
-
-static int dedup_commit(void *argument, cli_worker *w)
-{
-    dedup_job *job = argument;
-    dedup_own *own = w->own;
-    dedup_rows *rows = &own->rows;
-    int status;
-
-    if (w->chunk.error != 0) {          /* the other files are still read */
-        refuse_chunk(&w->chunk);
-        job->failed = true;
-        return units_known(&job->want->units, w) < job->want->units.known
-             ? CLI_ERROR : CLI_GO;
-    }
-    if (w->failed)
-        return report_no_memory();
-    status = marked_add(rows, job->filter);
-    if (status == CLI_GO)
-        status = dedup_check_memory(job);
-    if (status != CLI_GO)
-        return status;
-    progress_at(w->chunk.bytes);
-    if (job->want->by != NULL)
-        return units_print(&own->units, rows, w, &job->want->units,
-                           &job->tally);
-    job->tally.lines += rows->n;
-    job->tally.keyless += rows->lacking;
-    job->tally.kept += dedup_kept(rows);
-    return marked_print(rows, w) ? CLI_GO : CLI_ERROR;
-}
-
-static void dedup_clean(void *argument)
-{
-    dedup_own *own = argument;
-
-    marked_free(&own->rows);
-    units_free(&own->units);
-}
-
-/* Returns the number of distinct lines for which a growing filter is first
- * sized: as many as the input might have, within a limit of a few mebibytes,
- * and a part of `memory` if that is given. A filter that is large enough at
- * once is faster; one that is too large wastes memory. */
-static uint64_t dedup_guess(uint64_t total, uint64_t memory)
-{
-    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20,
-           BYTES = 16 };
-    uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
-    uint64_t most = memory > 0 && memory / BYTES < MOST ? memory / BYTES : MOST;
-
-    return lines < most ? lines : most;
-}
-
-/* Chooses the kind. One cache line per key is fastest, but takes too many bits
- * at small rates, and its lowest rate is above what the late slices of a
- * growing filter need. */
-static const char *dedup_kind(const dedup_settings *s)
-{
-    bool small = s->rate < 1e-5;
-
-    if (s->kind != NULL)
-        return s->kind;
-    if (s->window > 0)
-        return small ? "aging:of=standard" : "aging:of=blocked";
-    return small ? "scalable:of=standard" : "scalable:of=blocked";
-}
-
-static int dedup_filter(dedup_job *job, uint64_t total)
-{
-    const dedup_settings *s = job->want;
-    const char *kind = dedup_kind(s);
-    bly_spec spec = { .capacity = s->items, .rate = s->rate,
-                      .hash = secret_hash(), .secret = secret_bytes() };
-
-    if (s->window > 0)
-        spec.capacity = s->window;
-    else if (s->items == 0 && filter_kind_can(kind, BLY_CAN_GROW))
-        spec.capacity = dedup_guess(total, s->memory);
-    if (bly_new(&job->filter, kind, &spec) == BLY_OK)
-        return CLI_GO;
-    return spec.capacity > 0 ? filter_error()
-         : report_error("kind %s does not grow: give the maximum number of "
-                        "different lines with -n ITEMS", kind);
-}
-
-/* Warns if the filter was planned for fewer lines and so drops too many. */
-static void dedup_warn(const dedup_job *job, const bly_info_t *now)
-{
-    const bly_info_t stat = *now;
-
-    if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
-        report_note("warning: a filter planned for %s lines holds too many to "
-                    "estimate their number: the last new lines were dropped at "
-                    "a rate of %s, not %s: try again with a larger -n",
-                    report_count(stat.capacity).text,
-                    report_percent(stat.rate).text,
-                    report_percent(job->want->rate).text);
-    else if (stat.rate > 1.1 * job->want->rate)
-        report_note("warning: about %s lines are in a filter planned for %s: "
-                    "the last new lines were dropped at a rate of %s, not %s: "
-                    "try again with a larger -n",
-                    report_estimate(stat.distinct).text,
-                    report_count(stat.capacity).text,
-                    report_percent(stat.rate).text,
-                    report_percent(job->want->rate).text);
-}
-
-/* Refuses to go on: so many new lines were dropped that the output is of little
-   use. */
-static void dedup_refuse(const bly_info_t *stat)
-{
-    report_error("the input has more than twice as many different lines as the "
-                 "%s that the filter was planned for: the last new lines were "
-                 "dropped at a rate of %s: try again with a larger -n, or "
-                 "without -k", report_count(stat->capacity).text,
-                 report_percent(stat->rate).text);
-}
-
-static int dedup_by_filter(const dedup_settings *s,
-                           const cli_operands *operands, dedup_tally *tally)
-{
-    static const cli_work work = { sizeof(dedup_own), dedup_work,
-                                   dedup_commit, dedup_clean };
-    dedup_job job = { .want = s };
-    bly_info_t stat = { .rate = 0 };
-    uint64_t total;
-    int status;
-
-    lines_open(&job.lines, &s->how, operands, 0, true);
-    headers_print(&job.lines, "");
-    total = measure_progress(&job.lines);
-    status = dedup_filter(&job, total);
-    if (status != CLI_GO)
-        return status;
-    progress_start("deduplicating", total, !s->no_progress);
-    status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
-    progress_close();
-    lines_close(&job.lines);
-    if (bly_info(&stat, job.filter) < 0)
-        status = filter_error();
-    job.tally.rate = stat.rate > s->rate ? stat.rate : s->rate;
-    job.tally.over = status == CLI_GO && s->kind != NULL
-                  && feed_overfull(job.filter);
-    if (job.tally.over)
-        dedup_refuse(&stat);
-    else if (status == CLI_GO && s->kind != NULL)
-        dedup_warn(&job, &stat);
-    bly_free(job.filter);
-    *tally = job.tally;
-    return status == CLI_GO && !job.failed ? CLI_OK : CLI_ERROR;
-}
 
 /* ==== The command ======================================================= */
 
@@ -389,6 +198,20 @@ static uint64_t dedup_held(void)
          : part < DEDUP_HELD_MOST ? part : DEDUP_HELD_MOST;
 }
 
+/* Without --memory, similar documents may take half of the machine's. */
+static int dedup_similar(const dedup_settings *s, const cli_operands *operands,
+                         dedup_tally *tally)
+{
+    similar_want want = { .how = s->how, .approximate = s->approximate,
+                          .items = s->items, .memory = s->memory,
+                          .jobs = s->jobs, .rate = s->rate,
+                          .progress = !s->no_progress, .units = &s->units };
+
+    if (want.memory == 0 && !s->approximate)
+        want.memory = dedup_machine() / 2;
+    return similar_run(&want, operands, tally);
+}
+
 static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
                          dedup_tally *tally)
 {
@@ -400,6 +223,18 @@ static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
                         .units = s->by != NULL ? &s->units : NULL };
 
     return exact_run(&want, operands, tally);
+}
+
+static int dedup_by_filter(const dedup_settings *s,
+                           const cli_operands *operands, dedup_tally *tally)
+{
+    filtered_want want = { .how = s->how, .jobs = s->jobs, .kind = s->kind,
+                           .items = s->items, .window = s->window,
+                           .memory = s->memory, .rate = s->rate,
+                           .progress = !s->no_progress,
+                           .units = s->by != NULL ? &s->units : NULL };
+
+    return filtered_run(&want, operands, tally);
 }
 
 /* Reports, with -v, how the lines were compared. */
@@ -449,6 +284,51 @@ static void dedup_tell_parts(const dedup_settings *s, const dedup_tally *tally)
                     report_percent(tally->rate).text);
 }
 
+/* Reports, for bands in a filter, what they find and how many documents were
+ * probably removed by mistake. */
+static void dedup_tell_bands(const dedup_settings *s, const dedup_tally *tally,
+                             const minhash_shape *shape)
+{
+    double lost = dedup_lost(s, tally), unit = report_unit(lost);
+
+    report_note("note: %zu bands of %zu hashes remove 10%% of the documents "
+                "with a similarity of %.3g%%, half of those with %.3g%%, and "
+                "90%% of those with %.3g%%", shape->bands, shape->rows,
+                100 * minhash_similarity(shape, 0.1),
+                100 * minhash_similarity(shape, 0.5),
+                100 * minhash_similarity(shape, 0.9));
+    if (lost >= 1)
+        report_note("note: up to about %s documents that are not similar may "
+                    "have been removed (%s): leave out --approximate to remove "
+                    "none", report_estimate(ceil(lost / unit) * unit).text,
+                    report_percent(tally->rate).text);
+}
+
+/* Reports how many documents are similar to earlier ones, and how many may have
+ * been missed. */
+static void dedup_tell_similar(const dedup_settings *s,
+                               const dedup_tally *tally)
+{
+    double similar = s->units.similar;
+    minhash_shape shape;
+
+    similar_shape(&shape, similar, s->approximate);
+    report_note("note: documents that are similar to earlier ones: %s of %s; "
+                "documents printed: %s of %s",
+                report_count(tally->repeated).text,
+                report_count(tally->parts).text,
+                report_count(tally->kept).text,
+                report_count(tally->lines).text);
+    if (s->approximate)
+        dedup_tell_bands(s, tally, &shape);
+    else
+        report_note("note: %zu bands of %zu hashes miss %.2f%% of the documents "
+                    "whose similarity is exactly %.4g%%, and fewer of the "
+                    "others; each removal was verified",
+                    shape.bands, shape.rows,
+                    100 * (1 - minhash_found(&shape, similar)), 100 * similar);
+}
+
 /* Reports how many new lines were probably lost. Says nothing if the chance
  * that any was lost is below 1 in 1000. A filter with all bits set drops
  * everything. */
@@ -474,6 +354,19 @@ static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
                     instead);
 }
 
+static void dedup_json_similar(const dedup_settings *s,
+                               const dedup_tally *tally)
+{
+    minhash_shape shape;
+
+    similar_shape(&shape, s->units.similar, s->approximate);
+    json_count("similar", tally->repeated);
+    json_count("compared", tally->compared);
+    json_count("bands", shape.bands);
+    json_count("rows", shape.rows);
+    json_real("missed", 1 - minhash_found(&shape, s->units.similar));
+}
+
 static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
                        double seconds)
 {
@@ -484,7 +377,9 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
     json_count("printed", tally->kept);
     json_count("keyless", tally->keyless);
     json_real("rate", rate);
-    if (s->by != NULL) {
+    if (s->units.similar > 0)
+        dedup_json_similar(s, tally);
+    else if (s->by != NULL) {
         json_count("parts", tally->parts);
         json_count("repeated", tally->repeated);
     }
@@ -517,9 +412,11 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
         report_unique(tally->keyless);
     else if (report_unexplained(tally->keyless) > 0)
         report_note("note: %s", report_none());
-    if (s->by != NULL)
+    if (s->units.similar > 0)
+        dedup_tell_similar(s, tally);
+    else if (s->by != NULL)
         dedup_tell_parts(s, tally);
-    if (s->approximate && (s->by == NULL || s->units.by != UNITS_GRAMS))
+    if (s->units.similar <= 0 && s->approximate && (s->by == NULL || s->units.by != UNITS_GRAMS))
         dedup_tell_loss(s, tally);
 }
 
@@ -560,6 +457,20 @@ static int dedup_secret(const dedup_settings *s)
                                                         : secret_draw();
 }
 
+/* Verifies the similarity, which is above 0. */
+static int dedup_check_similar(const dedup_settings *s)
+{
+    minhash_shape shape;
+
+    if (!similar_shape(&shape, s->units.similar, s->approximate))
+        return report_error("--similar %.4g is too small to be found: give a "
+                            "share of 5%% or more", s->units.similar);
+    if (s->approximate && s->units.annotate != NULL)
+        return report_error("--annotate tells the similarity, which a filter "
+                            "does not know: leave out --approximate");
+    return CLI_GO;
+}
+
 /* Reads the options about the parts of documents. */
 static int dedup_check_units(dedup_settings *s)
 {
@@ -568,7 +479,16 @@ static int dedup_check_units(dedup_settings *s)
     if (s->units.overlap == 0)
         return report_error("--overlap 0 makes every document repeated: give "
                             "a share above 0, up to 100%%");
+    if (s->units.similar == 0)
+        return report_error("--similar 0 makes every document similar: give a "
+                            "share above 0, up to 100%%");
+    if (s->units.similar < 0)
+        s->units.similar = 0;
+    if (s->units.similar > 0 && s->by == NULL)
+        s->by = dedup_by;
     if (units_read(s->by, s->remove, &s->units) != CLI_GO)
+        return CLI_ERROR;
+    if (s->units.similar > 0 && dedup_check_similar(s) != CLI_GO)
         return CLI_ERROR;
     if (s->how.member == NULL && s->units.annotate != NULL)
         return report_error("--annotate adds a member to JSON objects: give "
@@ -584,7 +504,7 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
 {
     int status = how_check(self, &s->how);
 
-    if (status == CLI_GO && s->by != NULL)
+    if (status == CLI_GO && (s->by != NULL || s->units.similar >= 0))
         status = dedup_check_units(s);
     if (status != CLI_GO)
         return status;
@@ -611,8 +531,9 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
     status = output_open(s->output);
     if (status != CLI_GO)
         return status;
-    status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
-                                                                &tally);
+    status = (s->units.similar > 0 ? dedup_similar
+              : s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
+                                                                  &tally);
     if (status == CLI_OK && s->by != NULL && tally.keyless > 0
         && tally.keyless == tally.lines)
         status = report_error("%s", report_none());
@@ -652,7 +573,8 @@ static int dedup_list(dedup_settings *s, const cli_operands *operands,
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
-    dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1 };
+    dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1,
+                         .units.similar = -1 };
     cli_operands operands, all = { NULL, 0 };
     int status = options_read(self, argc, argv, &s, &operands);
 

@@ -13,6 +13,10 @@
  *     stamp.c      checks that files read again are unchanged
  *     held.c       prints or writes lines that were counted
  *     exact.c      exact deduplication in two or three passes
+ *     filtered.c   deduplication with a filter
+ *     minhash.c    hashes that similar sets share
+ *     keptsets.c   sets of documents, found by such hashes
+ *     similar.c    removal of similar documents
  *     cmd_dedup.c  the command
  *     join.c       exact semi-joins and anti-joins
  *     cmd_join.c   the command
@@ -322,7 +326,9 @@ bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 
 typedef struct {
     uint64_t lines, kept, keyless;
-    uint64_t parts, repeated;   /* of documents                            */
+    uint64_t parts, repeated;   /* of documents; or documents with a text,
+                                   and those that are similar to others    */
+    uint64_t compared;          /* pairs of documents                      */
     unsigned passes;            /* over the input                          */
     uint64_t spilled;           /* bytes written to a temporary file       */
     double   rate;              /* maximum rate of the filter at its end   */
@@ -344,6 +350,9 @@ typedef struct {
     double   overlap;           /* share that makes a line of n-grams, or a
                                    document, repeated                      */
     units_remove remove;
+    double   similar;           /* documents are compared as sets, and are
+                                   removed from this similarity on; 0: their
+                                   parts are compared                      */
     const char *annotate;       /* the member for repeated parts, or NULL  */
     size_t    known;            /* the first files, which are not printed  */
     uint64_t *known_rows;       /* what each of them has to compare        */
@@ -384,6 +393,12 @@ typedef struct {
     cli_bytes out;              /* a text without its repeated parts       */
 } dedup_units;
 
+/* Hashes of the parts or n-grams of documents, one document after another. */
+typedef struct {
+    uint64_t *elements;
+    size_t    n, room;
+} units_set;
+
 /* Reads the values of --by and --remove, which may be NULL. want->annotate is
  * set before. Returns CLI_GO, or CLI_ERROR after reporting an error. */
 int units_read(const char *by, const char *removing, units_want *want);
@@ -394,9 +409,31 @@ bool units_fill(dedup_units *units, dedup_rows *rows, cli_worker *worker,
                 const units_want *want, const units_hasher *by);
 void units_free(dedup_units *units);
 
+/* Appends the elements of a text, in any order, with repeats: its n-grams, which
+ * may go across the ends of lines, or its lines or paragraphs. A text without
+ * any is one element as a whole. Returns false if out of memory. */
+bool units_collect(dedup_units *units, units_set *set, const units_want *want,
+                   const units_hasher *by, bly_key text);
+
+/* Prints bytes of a line, and the end that its file may lack. */
+bool units_end(const void *from, size_t n, char end);
+
+/* Begins a member want->annotate in units->out, whose value is an array. Returns
+ * false if out of memory. */
+bool units_begin_member(dedup_units *units, const units_want *want);
+
+/* Ends the array, and prints a line, which is an object, with the member at its
+ * end. Returns CLI_GO or CLI_ERROR. */
+int units_print_member(dedup_units *units, const units_want *want,
+                       bly_key line, char end);
+
 /* Returns the number of the known file that a chunk is of; want->known: it is
  * of none. */
 size_t units_known(const units_want *want, const cli_worker *worker);
+
+/* Refuses known files that make nothing known. They have been read. Returns
+ * CLI_GO or CLI_ERROR. */
+int units_check_known(const units_want *want, const cli_lines *lines);
 
 /* Prints the documents, without the parts whose rows are dropped, and counts
  * them. Returns CLI_GO or CLI_ERROR. */
@@ -452,6 +489,129 @@ int held_write(const dedup_table *table, int fd, unsigned char end,
    CLI_ERROR. */
 int exact_run(const exact_want *want, const cli_operands *operands,
               dedup_tally *tally);
+
+/* ==== filtered.c ======================================================== */
+
+typedef struct {
+    cli_how  how;
+    const char *kind;           /* NULL: chosen by the rate                */
+    uint64_t items;             /* to plan the filter for; 0: not known    */
+    uint64_t window;            /* lines to remember; 0: all               */
+    uint64_t memory;            /* maximum of the filter; 0 for no limit   */
+    uint64_t jobs;
+    double   rate;
+    bool     progress;
+    const units_want *units;    /* NULL: lines are compared                */
+} filtered_want;
+
+/* Makes the filter for input of `total` bytes; 0: not known. Returns CLI_GO, or
+ * CLI_ERROR after reporting an error. */
+int filtered_open(bly_filter **filter, const filtered_want *want,
+                  uint64_t total);
+
+/* Refuses a filter that takes more than `most` bytes, unless that is 0. Returns
+ * CLI_GO or CLI_ERROR. */
+int filtered_check_memory(const bly_filter *filter, uint64_t most);
+
+/* Deduplicates with a filter. Returns CLI_OK or CLI_ERROR. */
+int filtered_run(const filtered_want *want, const cli_operands *operands,
+                 dedup_tally *tally);
+
+/* ==== minhash.c ========================================================= */
+
+enum { MINHASH_MOST = 256 };            /* numbers of a signature */
+
+typedef struct {
+    size_t bands, rows;         /* rows: numbers of a band                 */
+} minhash_shape;
+
+/* Chooses the bands so that sets of this similarity have an equal one with
+ * probability `found` or more, and as few as possible of less similarity, with
+ * at most `most` numbers. Returns false if they do not suffice. */
+bool minhash_choose(minhash_shape *shape, double similarity, double found,
+                    size_t most);
+
+/* Returns the probability that sets of this similarity have an equal band. */
+double minhash_found(const minhash_shape *shape, double similarity);
+
+/* Returns the similarity for which that is `found`. */
+double minhash_similarity(const minhash_shape *shape, double found);
+
+/* Computes the hashes of the bands of a set of n >= 1 elements, which are
+ * hashes. Repeated elements change nothing. */
+void minhash_bands(const minhash_shape *shape, const uint64_t *elements,
+                   size_t n, uint64_t *bands);
+
+/* ==== keptsets.c ======================================================== */
+
+typedef struct {
+    uint64_t end;               /* of its elements, among those of all     */
+    uint64_t line;
+    uint32_t query;             /* the last one that met it                */
+} keptsets_set;
+
+typedef struct {
+    size_t    bands;
+    uint64_t  most;             /* maximum bytes of slots and sets         */
+    uint64_t **slots;           /* for each band                           */
+    uint64_t  room;             /* of each                                 */
+    keptsets_set *sets;
+    size_t    n, sets_room;
+    uint32_t  query;
+    uint64_t  compared;         /* pairs of sets                           */
+    int       fd;               /* -1 before the first elements            */
+    uint64_t  written;          /* elements in the file                    */
+    uint64_t *waiting;          /* those to be written                     */
+    size_t    waits;
+    uint64_t *read;             /* room for a set                          */
+    size_t    read_room;
+} keptsets;
+
+typedef struct {
+    double least;               /* similarity to look for                  */
+    bool   best;                /* find the most similar set, not any      */
+} keptsets_want;
+
+typedef struct {
+    double   share;             /* the similarity; 0: none was found       */
+    uint64_t line;
+} keptsets_match;
+
+void keptsets_open(keptsets *sets, size_t bands, uint64_t most);
+void keptsets_close(keptsets *sets);
+
+/* Looks for a set that is similar enough and has an equal band. The elements of
+ * `set` are sorted and different. Returns CLI_GO or CLI_ERROR. */
+int keptsets_find(keptsets *sets, const units_set *set, const uint64_t *bands,
+                  const keptsets_want *want, keptsets_match *match);
+
+/* Adds the set of the document on a line. Returns CLI_GO or CLI_ERROR. */
+int keptsets_add(keptsets *sets, const units_set *set, const uint64_t *bands,
+                 uint64_t line);
+
+/* Prefetches memory for keptsets_find. */
+void keptsets_prefetch(const keptsets *sets, const uint64_t *bands);
+
+/* ==== similar.c ========================================================= */
+
+typedef struct {
+    cli_how  how;
+    bool     approximate;
+    uint64_t items;             /* documents to expect; 0: not known       */
+    uint64_t memory;            /* maximum; 0 for no limit                 */
+    uint64_t jobs;
+    double   rate;              /* of documents that a filter may drop     */
+    bool     progress;
+    const units_want *units;
+} similar_want;
+
+/* Chooses the bands for a similarity. Returns false if it is too small. */
+bool similar_shape(minhash_shape *shape, double similar, bool approximate);
+
+/* Prints the documents that are not similar to earlier ones. Returns CLI_OK or
+ * CLI_ERROR. */
+int similar_run(const similar_want *want, const cli_operands *operands,
+                dedup_tally *tally);
 
 /* ==== join.c ============================================================ */
 

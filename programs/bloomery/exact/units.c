@@ -231,13 +231,30 @@ static bool units_gram_room(dedup_units *u, const dedup_rows *rows)
     return true;
 }
 
+/* Hashes the n-grams of the words, of which there are enough. */
+static void units_roll(const dedup_units *u, size_t words,
+                       const units_hasher *by, uint64_t *grams)
+{
+    const uint64_t base = units_reduce(units_hash(by, "base", 4));
+    uint64_t power = 1, sum = 0;
+
+    for (size_t i = 0; i < words; i++)
+        power = units_times(power, base);
+    for (size_t i = 0; i < u->n_words; i++) {
+        sum = units_reduce(units_times(sum, base) + u->words[i]);
+        if (i >= words)
+            sum = units_reduce(sum + UNITS_PRIME
+                               - units_times(u->words[i - words], power));
+        if (i + 1 >= words)
+            grams[i + 1 - words] = units_mix(sum);
+    }
+}
+
 /* Appends the n-grams of a part. */
 static bool units_grams(dedup_units *u, dedup_rows *rows,
                         const units_want *want, const units_hasher *by,
                         bly_key key)
 {
-    const uint64_t base = units_reduce(units_hash(by, "base", 4));
-    uint64_t power = 1, sum = 0;
     size_t from = rows->n, words = (size_t)want->words;
 
     if (!units_words(u, by, key))
@@ -246,16 +263,8 @@ static bool units_grams(dedup_units *u, dedup_rows *rows,
         return true;
     if (!marked_room(rows, u->n_words) || !units_gram_room(u, rows))
         return false;
-    for (size_t i = 0; i < words; i++)
-        power = units_times(power, base);
-    for (size_t i = 0; i < u->n_words; i++) {
-        sum = units_reduce(units_times(sum, base) + u->words[i]);
-        if (i >= words)
-            sum = units_reduce(sum + UNITS_PRIME
-                               - units_times(u->words[i - words], power));
-        if (i + 1 < words)
-            continue;
-        u->grams[rows->n] = units_mix(sum);
+    units_roll(u, words, by, u->grams + from);
+    for (size_t i = 0; i + words <= u->n_words; i++) {
         rows->hashes[rows->n] = by->filter != NULL ? u->grams[rows->n]
             : bly_keyed_hash(by->keyed, &u->grams[rows->n], sizeof *u->grams);
         rows->drop[rows->n++] = false;
@@ -281,6 +290,65 @@ static bool units_rows(dedup_units *u, dedup_rows *rows,
     }
     return true;
 }
+
+/* ==== Documents as sets ================================================= */
+
+/* Makes room for that many more elements, and at least one. */
+static bool units_set_room(units_set *set, size_t more)
+{
+    size_t room = set->n + more + set->n / 2 + 1;
+
+    if (set->n + more < set->room)
+        return true;
+    if (!bytes_grow(&set->elements, room, sizeof *set->elements))
+        return false;
+    set->room = room;
+    return true;
+}
+
+/* Appends the n-grams of a text. */
+static bool units_collect_grams(dedup_units *u, units_set *set, size_t words,
+                                const units_hasher *by, bly_key text)
+{
+    if (!units_words(u, by, text) || !units_set_room(set, u->n_words))
+        return false;
+    if (u->n_words < words)
+        return true;
+    units_roll(u, words, by, set->elements + set->n);
+    set->n += u->n_words + 1 - words;
+    return true;
+}
+
+/* Appends the lines or paragraphs of a text. */
+static bool units_collect_parts(dedup_units *u, units_set *set,
+                                const units_want *want, const units_hasher *by,
+                                bly_key text)
+{
+    u->n_parts = 0;
+    if (!units_cut(u, want, text) || !units_set_room(set, u->n_parts))
+        return false;
+    for (size_t i = 0; i < u->n_parts; i++)
+        set->elements[set->n++] =
+            units_hash(by, (const unsigned char *)text.data + u->parts[i].key,
+                       u->parts[i].length);
+    return true;
+}
+
+bool units_collect(dedup_units *u, units_set *set, const units_want *want,
+                   const units_hasher *by, bly_key text)
+{
+    size_t before = set->n;
+
+    if (!(want->by == UNITS_GRAMS
+          ? units_collect_grams(u, set, want->words, by, text)
+          : units_collect_parts(u, set, want, by, text)))
+        return false;
+    if (set->n == before)
+        set->elements[set->n++] = units_hash(by, text.data, text.length);
+    return true;
+}
+
+/* ==== The documents of a chunk ========================================== */
 
 static bool units_room(dedup_units *u, size_t more)
 {
@@ -388,8 +456,7 @@ static bly_key units_line(const units_document *d, char end)
                             - (line[d->line.length - 1] == end) };
 }
 
-/* Prints bytes of a line, and the newline that its file may lack. */
-static bool units_end(const void *from, size_t n, char end)
+bool units_end(const void *from, size_t n, char end)
 {
     const char *bytes = from;
 
@@ -487,33 +554,51 @@ static uint64_t units_characters(const unsigned char *at, size_t n)
 }
 
 /* Refuses a document that has the member to be added. */
-static int units_check_new(const units_want *want, const units_document *d,
-                           char end)
+static int units_check_new(const units_want *want, bly_key line, char end)
 {
-    if (!members_named(want->annotate, units_line(d, end)))
+    line.length -= ((const char *)line.data)[line.length - 1] == end;
+    if (!members_named(want->annotate, line))
         return CLI_GO;
     return report_error("a document has a member '%s' already: give another "
                         "name with --annotate", want->annotate);
 }
 
-/* Prints a document with a new last member: the characters from which, and up
- * to which, its parts are repeated, and to what share. */
-static bool units_print_noted(dedup_units *u, const units_want *want,
-                              char end, const units_document *d, size_t from,
-                              size_t to)
+bool units_begin_member(dedup_units *u, const units_want *want)
 {
-    const unsigned char *line = d->line.data, *text = d->text.data;
-    size_t close = d->line.length, begin = 0;
-    uint64_t at = 0;
-    bool ok, first = true;
+    u->out.from = u->out.to = 0;
+    return bytes_text(&u->out, ", ")
+        && json_quote(&u->out, want->annotate, strlen(want->annotate))
+        && bytes_text(&u->out, ": [");
+}
 
-    while (line[close - 1] != '}')
+int units_print_member(dedup_units *u, const units_want *want, bly_key line,
+                       char end)
+{
+    const unsigned char *bytes = line.data;
+    size_t close = line.length;
+
+    if (!bytes_text(&u->out, "]"))
+        return report_no_memory();
+    if (units_check_new(want, line, end) != CLI_GO)
+        return CLI_ERROR;
+    while (bytes[close - 1] != '}')
         close--;
     close--;
-    u->out.from = u->out.to = 0;
-    ok = json_quote(&u->out, want->annotate, strlen(want->annotate))
-      && output_bytes(line, close) && output_text(", ")
-      && output_bytes(u->out.data, u->out.to) && output_text(": [");
+    return output_bytes(bytes, close) && output_bytes(u->out.data, u->out.to)
+        && units_end(bytes + close, line.length - close, end) ? CLI_GO
+                                                              : CLI_ERROR;
+}
+
+/* Writes the member that is added to a document: the characters from which, and
+ * up to which, its parts are repeated, and to what share. */
+static bool units_note(dedup_units *u, const units_want *want,
+                       const units_document *d, size_t from, size_t to)
+{
+    const unsigned char *text = d->text.data;
+    size_t begin = 0;
+    uint64_t at = 0;
+    bool ok = units_begin_member(u, want), first = true;
+
     for (size_t i = from; ok && i < to; i++) {
         const units_part *part = &u->parts[i];
         uint64_t start;
@@ -524,12 +609,11 @@ static bool units_print_noted(dedup_units *u, const units_want *want,
         begin = part->key + part->length;
         if (!part->repeated)
             continue;
-        ok = output_format("%s[%" PRIu64 ", %" PRIu64 ", %.4g]",
-                           first ? "" : ", ", start, at, part->share);
+        ok = bytes_format(&u->out, "%s[%" PRIu64 ", %" PRIu64 ", %.4g]",
+                          first ? "" : ", ", start, at, part->share);
         first = false;
     }
-    return ok && output_text("]")
-        && units_end(line + close, d->line.length - close, end);
+    return ok;
 }
 
 static int units_print_one(dedup_units *u, const dedup_rows *rows,
@@ -559,9 +643,8 @@ static int units_print_one(dedup_units *u, const dedup_rows *rows,
     if (want->annotate == NULL || d->text.data == NULL)
         return units_end(d->line.data, d->line.length, end) ? CLI_GO
                                                             : CLI_ERROR;
-    if (units_check_new(want, d, end) != CLI_GO)
-        return CLI_ERROR;
-    return units_print_noted(u, want, end, d, from, to) ? CLI_GO : CLI_ERROR;
+    return units_note(u, want, d, from, to)
+         ? units_print_member(u, want, d->line, end) : report_no_memory();
 }
 
 size_t units_known(const units_want *want, const cli_worker *w)
@@ -573,16 +656,15 @@ size_t units_known(const units_want *want, const cli_worker *w)
     return i;
 }
 
-/* Refuses known files that make nothing known. They have been read. */
-static int units_check_known(const units_want *want, const cli_lines *lines)
+int units_check_known(const units_want *want, const cli_lines *lines)
 {
     for (size_t i = 0; i < want->known; i++)
         if (want->known_rows[i] == 0)
             return report_error("no document in '%s', which --known names, has "
                                 "%s to compare: it is read by the same options "
                                 "as KEYS", lines->paths[i],
-                                want->by == UNITS_GRAMS ? "a line of so many "
-                                                          "words" : "a text");
+                                want->by == UNITS_GRAMS && want->similar == 0
+                                ? "a line of so many words" : "a text");
     return CLI_GO;
 }
 
