@@ -8,6 +8,8 @@
  */
 #include "frame/output.h"
 
+#include "frame/packer.h"
+
 #include <bloomery/replace.h>
 
 #include <errno.h>
@@ -31,6 +33,8 @@ static struct {
     const char *path;           /* of output_open, while it is open */
     bool   straight;            /* which is no plain file           */
     bly_replacement *file;      /* where it is one                  */
+    cli_packer *packer;         /* that compresses it, or NULL      */
+    bool   drops;               /* all is dropped                   */
     bool   keeps;               /* all goes to memory:              */
     char  *kept;
     size_t kept_length;
@@ -60,12 +64,8 @@ static void output_append(const char *data, size_t n)
 
 /* ==== Writing =========================================================== */
 
-static bool output_write(const char *data, size_t n)
+static bool output_put(const char *data, size_t n)
 {
-    if (output_state.keeps) {
-        output_append(data, n);
-        return true;
-    }
     while (n > 0 && output_state.error == 0) {
         ssize_t wrote = write(output_state.fd, data, n);
 
@@ -78,6 +78,22 @@ static bool output_write(const char *data, size_t n)
             output_state.error = errno;
         }
     }
+    return output_state.error == 0;
+}
+
+static bool output_write(const char *data, size_t n)
+{
+    if (output_state.keeps) {
+        output_append(data, n);
+        return true;
+    }
+    if (output_state.drops)
+        return true;
+    if (output_state.packer == NULL)
+        return output_put(data, n);
+    if (!packer_put(output_state.packer, data, n, output_put)
+        && output_state.error == 0)
+        output_state.error = ENOMEM;
     return output_state.error == 0;
 }
 
@@ -237,6 +253,36 @@ int output_open(const char *path)
     return CLI_GO;
 }
 
+int output_open_packed(const char *path)
+{
+    int status = output_open(path);
+
+    if (status != CLI_GO || !packer_serves(path))
+        return status;
+    output_state.packer = packer_new(path);
+    if (output_state.packer != NULL)
+        return CLI_GO;
+    output_close(CLI_ERROR);
+    return report_no_memory();
+}
+
+void output_drop(void)
+{
+    output_flush();
+    output_state.drops = true;
+}
+
+/* Writes the end of a compressed file. */
+static void output_end_packed(int status)
+{
+    if (status != CLI_ERROR && output_state.error == 0
+        && !packer_end(output_state.packer, output_put)
+        && output_state.error == 0)
+        output_state.error = ENOMEM;
+    packer_free(output_state.packer);
+    output_state.packer = NULL;
+}
+
 /* Replaces the file with all of the output, or leaves the old one. */
 static int output_replace(int status)
 {
@@ -264,10 +310,15 @@ static int output_close_straight(int status)
 
 int output_close(int status)
 {
+    if (output_state.drops)
+        output_state.used = 0;
+    output_state.drops = false;
     if (output_state.fd == STDOUT_FILENO)
         return status;
     if (status != CLI_ERROR)
         output_flush();
+    if (output_state.packer != NULL)
+        output_end_packed(status);
     status = output_state.straight ? output_close_straight(status)
                                    : output_replace(status);
     output_state.fd = STDOUT_FILENO;

@@ -37,6 +37,12 @@ void output_start(void);
 int output_open(const char *path);
 int output_close(int status);
 
+/* Like output_open, and compresses the file if its name ends in .gz or .zst. */
+int output_open_packed(const char *path);
+
+/* Drops all output until output_close. */
+void output_drop(void);
+
 /* Redirects output to memory until output_kept. Returns false if memory is
  * short or output has failed. */
 bool output_keep(void);

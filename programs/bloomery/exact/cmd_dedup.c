@@ -24,15 +24,16 @@
 
 typedef struct {
     const char *kind;           /* NULL, or 0: not given */
-    const char *key_file, *output, *by, *remove;
+    const char *key_file, *output, *folder, *by, *remove;
     units_want  units;          /* read from them                           */
+    dedup_outputs outputs;
     cli_operands known;         /* names from malloc                        */
     uint64_t    items, window, memory, jobs;
     double      rate;
     cli_how     how;
     cli_inputs  inputs;
     bool        approximate, count, repeated, unique, verbose,
-                no_progress, force, json;
+                no_progress, force, json, resume;
 } dedup_settings;
 
 /* What the sets of --similar consist of, unless --by is given. */
@@ -113,6 +114,17 @@ static const cli_option dedup_options[] = {
       "characters of repeated parts. With --similar: [LINE, SHARE] of the "
       "earlier document that is most similar, or [].",
       .needs = "by similar" },
+    { 0, "output-dir", "FOLDER", CLI_TEXT, offsetof(dedup_settings, folder),
+      false, "With --by and --similar: write the documents of each input file "
+      "to a file of its name in FOLDER, and compress it if the name ends in "
+      ".gz or .zst. A file gets its name when it is complete.",
+      .excludes = "output", .needs = "by similar",
+      .group = CLI_OUTPUT },
+    { 0, "resume", NULL, CLI_FLAG, offsetof(dedup_settings, resume), false,
+      "With --output-dir: go on after an interruption. Inputs whose outputs "
+      "are complete are read again, and these outputs stay.",
+      .needs = "output-dir",
+      .group = CLI_OUTPUT },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "Use this much memory, and a few MiB per thread (tens of MiB with "
       "n-grams): 512M, 2G; at least 1M. The rest goes to a temporary file in "
@@ -508,7 +520,8 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
         status = dedup_check_units(s);
     if (status != CLI_GO)
         return status;
-    if (made_check(self, s->output, s->json) != CLI_GO)
+    if (made_check(self, s->folder != NULL ? s->folder : s->output, s->json)
+        != CLI_GO)
         return CLI_ERROR;
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
         return report_error("--memory is too small: give 1M or more");
@@ -519,6 +532,32 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
     return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
 }
 
+/* Opens the outputs of all files but the known ones. The journal records the
+ * options that decide what is written. */
+static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
+{
+    cli_text rate = report_percent(s->approximate ? s->rate : 0);
+    char options[1024];
+    const outputs_want want = { s->folder, options, s->resume, s->force,
+                                s->units.known };
+    int n, status;
+
+    n = snprintf(options, sizeof options, "--by %s --overlap %.10g --similar "
+                 "%.10g --remove %s --annotate '%s' --json-field '%s' --null "
+                 "%d --known %zu --approximate %d --window %" PRIu64
+                 " --rate %s", s->by, s->units.overlap, s->units.similar,
+                 s->remove != NULL ? s->remove : "parts",
+                 s->units.annotate != NULL ? s->units.annotate : "",
+                 s->how.member != NULL ? s->how.member : "", s->how.null,
+                 s->units.known, s->approximate, s->window, rate.text);
+    if ((size_t)n >= sizeof options || strchr(options, '\n') != NULL)
+        return report_error("the names of members are too long, or have a "
+                            "newline, which --output-dir cannot record");
+    s->units.outputs = &s->outputs;
+    status = outputs_open(&s->outputs, &want, operands);
+    return status == CLI_GO ? status : outputs_close(&s->outputs, CLI_ERROR);
+}
+
 static int dedup_lines(dedup_settings *s, const cli_operands *operands)
 {
     dedup_tally tally = { .lines = 0 };
@@ -527,8 +566,10 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
 
     if (s->rate <= 0)
         s->rate = DEDUP_RATE;
-    s->no_progress |= s->output == NULL && !progress_apart();
-    status = output_open(s->output);
+    s->no_progress |= s->output == NULL && s->folder == NULL
+                   && !progress_apart();
+    status = s->folder != NULL ? dedup_open_outputs(s, operands)
+                               : output_open(s->output);
     if (status != CLI_GO)
         return status;
     status = (s->units.similar > 0 ? dedup_similar
@@ -537,7 +578,8 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
     if (status == CLI_OK && s->by != NULL && tally.keyless > 0
         && tally.keyless == tally.lines)
         status = report_error("%s", report_none());
-    status = output_close(status);
+    status = s->folder != NULL ? outputs_close(&s->outputs, status)
+                               : output_close(status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);
     return tally.over ? CLI_ERROR : status;

@@ -17,6 +17,7 @@
  *     minhash.c    hashes that similar sets share
  *     keptsets.c   sets of documents, found by such hashes
  *     similar.c    removal of similar documents
+ *     outputs.c    a file of output for each input
  *     cmd_dedup.c  the command
  *     join.c       exact semi-joins and anti-joins
  *     cmd_join.c   the command
@@ -335,6 +336,41 @@ typedef struct {
     bool     over;              /* whether the filter reached twice its plan */
 } dedup_tally;
 
+/* ==== outputs.c ========================================================= */
+
+/* The outputs of inputs, which are written one after the other. */
+typedef struct {
+    const char *folder;
+    char      **paths;          /* of the inputs                           */
+    size_t      n, at;          /* the number of the current one           */
+    bool       *done;           /* which were finished by an earlier run   */
+    bool        open;           /* whether an output is                    */
+    char       *name, *journal; /* from malloc                             */
+} dedup_outputs;
+
+/* How to write the outputs of the files from number `first` on. */
+typedef struct {
+    const char *folder;
+    const char *options;        /* that decide what is written             */
+    bool        resume;         /* keep the outputs that an earlier run with
+                                   the same options has finished           */
+    bool        force;          /* replace other files                     */
+    size_t      first;
+} outputs_want;
+
+/* Begins with the outputs. CLI_GO or CLI_ERROR; call outputs_close in both
+ * cases. */
+int outputs_open(dedup_outputs *outputs, const outputs_want *want,
+                 const cli_operands *files);
+
+/* Directs output to that of the input with this path, one of the operands'. Does
+ * nothing if `outputs` is NULL. CLI_GO or CLI_ERROR. */
+int outputs_turn(dedup_outputs *outputs, const char *path);
+
+/* Finishes all outputs, or none more if `status` is CLI_ERROR. Returns
+ * `status`, or CLI_ERROR. */
+int outputs_close(dedup_outputs *outputs, int status);
+
 /* ==== units.c =========================================================== */
 
 enum { UNITS_WORDS_MOST = 1000 };       /* of an n-gram */
@@ -354,6 +390,7 @@ typedef struct {
                                    removed from this similarity on; 0: their
                                    parts are compared                      */
     const char *annotate;       /* the member for repeated parts, or NULL  */
+    dedup_outputs *outputs;     /* a file for each input, or NULL          */
     size_t    known;            /* the first files, which are not printed  */
     uint64_t *known_rows;       /* what each of them has to compare        */
 } units_want;

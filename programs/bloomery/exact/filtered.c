@@ -115,8 +115,9 @@ static int filtered_commit(void *argument, cli_worker *w)
     if (w->chunk.error != 0) {          /* the other files are still read */
         refuse_chunk(&w->chunk);
         job->failed = true;
-        return job->want->units != NULL && units_known(job->want->units, w)
-                                           < job->want->units->known
+        return job->want->units != NULL
+            && (job->want->units->outputs != NULL
+                || units_known(job->want->units, w) < job->want->units->known)
              ? CLI_ERROR : CLI_GO;
     }
     if (w->failed)

@@ -257,7 +257,8 @@ static int similar_commit(void *argument, cli_worker *w)
         return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
-    if (!known && units_check_known(want, w->lines) != CLI_GO)
+    if (!known && (units_check_known(want, w->lines) != CLI_GO
+                   || outputs_turn(want->outputs, w->chunk.path) != CLI_GO))
         return CLI_ERROR;
     status = similar_documents(job, own, known);
     if (status == CLI_GO && job->filter != NULL)

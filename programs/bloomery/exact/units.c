@@ -679,6 +679,8 @@ int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
         return CLI_GO;
     }
     status = units_check_known(want, w->lines);
+    if (status == CLI_GO)
+        status = outputs_turn(want->outputs, w->chunk.path);
     for (size_t i = 0; status == CLI_GO && i < u->n; i++)
         status = units_print_one(u, rows, w, want, i, tally);
     tally->lines += u->n;

@@ -1,0 +1,404 @@
+/* outputs.c - writes a file for each input: `bloomery dedup --output-dir`.
+ *
+ * The output of DIR/a/b.jsonl.gz is FOLDER/DIR/a/b.jsonl.gz, compressed in the
+ * same way. It gets its name when it is complete. The journal then gets a line
+ * with the identity of the input:
+ *
+ *     bloomery dedup 1 | options
+ *     size | seconds.nanoseconds of its last change | path
+ *
+ * After an interruption, --resume reads finished inputs again, since their
+ * parts must be known, but does not write their outputs. An input that changed
+ * in the meantime is an error.
+ */
+#include "bloomery/exact/dedup.h"
+#include "frame/bytes.h"
+#include "frame/inputs.h"
+#include "frame/output.h"
+#include "frame/packer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char outputs_journal[] = ".bloomery-dedup";
+static const char outputs_version[] = "bloomery dedup 1 ";
+
+/* ==== Names ============================================================= */
+
+/* Returns the part of the path below the folder: without slashes in front, and
+ * without steps to the folder itself. */
+static const char *outputs_relative(const char *path)
+{
+    for (;;) {
+        if (path[0] == '/')
+            path++;
+        else if (path[0] == '.' && path[1] == '/')
+            path += 2;
+        else
+            return path;
+    }
+}
+
+static bool outputs_has_parent(const char *path)
+{
+    for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Returns FOLDER/PATH from malloc, or NULL after reporting an error. */
+static char *outputs_name(const char *folder, const char *path)
+{
+    size_t n = strlen(folder) + strlen(path) + 2;
+    char *name = malloc(n);
+
+    if (name == NULL)
+        report_no_memory();
+    else
+        snprintf(name, n, "%s/%s", folder, path);
+    return name;
+}
+
+/* Makes the folders above a file. */
+static int outputs_make_folders(char *name)
+{
+    for (char *slash = strchr(name + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        int failed;
+
+        *slash = '\0';
+        failed = mkdir(name, 0777) < 0 && errno != EEXIST;
+        if (failed)
+            report_error("cannot create the folder '%s': %s", name,
+                         strerror(errno));
+        *slash = '/';
+        if (failed)
+            return CLI_ERROR;
+    }
+    return CLI_GO;
+}
+
+/* Compressed files that are decompressed while they are read, and cannot be
+ * written. */
+static bool outputs_is_packed_otherwise(const char *path)
+{
+    static const char *const endings[] = { ".gz", ".zst", ".xz", ".bz2",
+                                           ".lz4" };
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t e = strlen(endings[i]);
+
+        if (n > e && strcmp(path + n - e, endings[i]) == 0)
+            return !packer_serves(path);
+    }
+    return false;
+}
+
+static int outputs_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Refuses two inputs with one output. */
+static int outputs_check_names(const cli_operands *files, size_t first)
+{
+    size_t n = files->count - first;
+    const char **names = malloc((n + 1) * sizeof *names);
+    int status = CLI_GO;
+
+    if (names == NULL)
+        return report_no_memory();
+    for (size_t i = 0; i < n; i++)
+        names[i] = outputs_relative(files->names[first + i]);
+    qsort(names, n, sizeof *names, outputs_compare);
+    for (size_t i = 1; i < n && status == CLI_GO; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            status = report_error("two inputs would have the output '%s': "
+                                  "leave one out", names[i]);
+    free(names);
+    return status;
+}
+
+/* Returns whether the path is that of the folder or leads into it. */
+static bool outputs_is_within(const char *path, const char *folder)
+{
+    size_t n;
+
+    if ((*path == '/') != (*folder == '/'))
+        return false;
+    path = outputs_relative(path);
+    folder = outputs_relative(folder);
+    n = strlen(folder);
+    while (n > 0 && folder[n - 1] == '/')
+        n--;
+    return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* Refuses to replace a file that no earlier run has written, and an input. */
+static int outputs_check_file(const outputs_want *want, const char *path)
+{
+    char *name = outputs_name(want->folder, outputs_relative(path));
+    int status = CLI_GO;
+    struct stat about;
+
+    if (name == NULL)
+        return CLI_ERROR;
+    if (output_same(name, path))
+        status = report_error("'%s' is both the input and the output: give "
+                              "another folder", path);
+    else if (!want->resume && !want->force && stat(name, &about) == 0
+             && about.st_size > 0)
+        status = report_error("'%s' exists and is not empty: --resume goes on "
+                              "after an interruption, and --force replaces it",
+                              name);
+    free(name);
+    return status;
+}
+
+/* Verifies that each input can have an output. */
+static int outputs_check(const outputs_want *want, const cli_operands *files)
+{
+    static const char no_name[] =
+        "--output-dir needs files: standard input has no name for an output";
+    const char *folder = want->folder;
+
+    if (files->count == want->first)
+        return report_error("%s", no_name);
+    for (size_t i = want->first; i < files->count; i++) {
+        const char *path = files->names[i];
+
+        if (inputs_is_stdin(path))
+            return report_error("%s", no_name);
+        if (outputs_has_parent(path))
+            return report_error("the output of '%s' would be outside '%s': "
+                                "name the input without '..'", path, folder);
+        if (outputs_is_packed_otherwise(path))
+            return report_error("'%s': compressed output is written as .gz and "
+                                ".zst only: decompress this file first", path);
+        if (strchr(path, '\n') != NULL)
+            return report_error("the journal of --output-dir cannot hold a "
+                                "name with a newline: rename the file");
+        if (outputs_is_within(path, folder))
+            return report_error("'%s' is in the folder of the outputs: give "
+                                "another folder", path);
+        if (outputs_check_file(want, path) != CLI_GO)
+            return CLI_ERROR;
+    }
+    return outputs_check_names(files, want->first);
+}
+
+/* ==== The journal ======================================================= */
+
+/* Writes the identity of an input. Returns false if it is not there. */
+static bool outputs_identity(char *to, size_t room, const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) < 0)
+        return false;
+    snprintf(to, room, "%lld %lld.%09ld ", (long long)about.st_size,
+             (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+    return true;
+}
+
+/* Returns whether the output of a path is there. */
+static bool outputs_is_there(const dedup_outputs *o, const char *path)
+{
+    char *name = outputs_name(o->folder, outputs_relative(path));
+    bool there = name != NULL && access(name, F_OK) == 0;
+
+    free(name);
+    return there;
+}
+
+/* Looks up the line of the journal in the list of inputs, which must not have
+ * changed. */
+static int outputs_note(dedup_outputs *o, const char *line)
+{
+    const char *blank = strchr(line, ' ');
+    const char *path = blank != NULL ? strchr(blank + 1, ' ') : NULL;
+    char identity[80];
+    size_t n;
+
+    if (path == NULL)
+        return CLI_GO;                  /* cut by the interruption */
+    n = (size_t)(++path - line);
+    for (size_t i = 0; i < o->n; i++) {
+        if (strcmp(o->paths[i], path) != 0)
+            continue;
+        if (!outputs_identity(identity, sizeof identity, path)
+            || strlen(identity) != n || memcmp(identity, line, n) != 0)
+            return report_error("'%s' has changed since its output was "
+                                "written: start anew without --resume", path);
+        o->done[i] = outputs_is_there(o, path);
+        return CLI_GO;
+    }
+    return report_error("'%s' was an input before, and is not now: give the "
+                        "same files, or start anew without --resume", path);
+}
+
+/* Reads the journal of the interrupted run. A line without its end is that of
+ * an output whose name it did not get to note; it is written again. */
+static int outputs_resume(dedup_outputs *o, const char *options)
+{
+    FILE *file = fopen(o->journal, "r");
+    char *line = NULL;
+    size_t room = 0, version = strlen(outputs_version);
+    int status = CLI_GO;
+    ssize_t n;
+
+    if (file == NULL && errno == ENOENT)
+        return report_error("'%s' is not there: nothing was begun in this "
+                            "folder, so leave out --resume", o->journal);
+    if (file == NULL)
+        return report_error("%s: %s", o->journal, strerror(errno));
+    for (size_t i = 0; status == CLI_GO
+                       && (n = getline(&line, &room, file)) > 0; i++) {
+        if (line[n - 1] != '\n')
+            break;
+        line[n - 1] = '\0';
+        if (i > 0)
+            status = outputs_note(o, line);
+        else if (strncmp(line, outputs_version, version) != 0
+                 || strcmp(line + version, options) != 0)
+            status = report_error("the outputs in '%s' were made with other "
+                                  "options: %s. Give these, or start anew "
+                                  "without --resume", o->folder,
+                                  line + version);
+    }
+    free(line);
+    fclose(file);
+    return status;
+}
+
+/* Appends to the journal what is known by now: it is written anew, so that a
+ * line that was cut does not stay. */
+static int outputs_begin_journal(dedup_outputs *o, const char *options)
+{
+    char identity[80];
+    FILE *file = fopen(o->journal, "w");
+    bool fits = file != NULL
+             && fprintf(file, "%s%s\n", outputs_version, options) > 0;
+
+    for (size_t i = 0; fits && i < o->n; i++)
+        if (o->done[i])
+            fits = outputs_identity(identity, sizeof identity, o->paths[i])
+                && fprintf(file, "%s%s\n", identity, o->paths[i]) > 0;
+    if (file != NULL && fclose(file) != 0)
+        fits = false;
+    return fits ? CLI_GO : report_error("cannot write '%s': %s", o->journal,
+                                        strerror(errno));
+}
+
+static int outputs_finish_one(dedup_outputs *o, size_t i)
+{
+    char identity[80];
+    FILE *file = fopen(o->journal, "a");
+    bool fits = file != NULL
+             && outputs_identity(identity, sizeof identity, o->paths[i])
+             && fprintf(file, "%s%s\n", identity, o->paths[i]) > 0;
+
+    if (file != NULL && fclose(file) != 0)
+        fits = false;
+    return fits ? CLI_GO : report_error("cannot write '%s': %s", o->journal,
+                                        strerror(errno));
+}
+
+/* ==== Outputs =========================================================== */
+
+int outputs_open(dedup_outputs *o, const outputs_want *want,
+                 const cli_operands *files)
+{
+    int status;
+
+    *o = (dedup_outputs){ .folder = want->folder,
+                          .paths = files->names + want->first,
+                          .n = files->count - want->first };
+    if (outputs_check(want, files) != CLI_GO)
+        return CLI_ERROR;
+    o->done = calloc(o->n + 1, sizeof *o->done);
+    if (o->done == NULL)
+        return report_no_memory();
+    o->journal = outputs_name(want->folder, outputs_journal);
+    if (o->journal == NULL || outputs_make_folders(o->journal) != CLI_GO)
+        return CLI_ERROR;
+    status = want->resume ? outputs_resume(o, want->options) : CLI_GO;
+    return status == CLI_GO ? outputs_begin_journal(o, want->options) : status;
+}
+
+/* Ends the output that is open. */
+static int outputs_end(dedup_outputs *o, int status)
+{
+    bool done = o->done[o->at];
+
+    if (!o->open)
+        return status;
+    o->open = false;
+    status = output_close(status);
+    free(o->name);
+    o->name = NULL;
+    return status == CLI_ERROR || done ? status
+         : outputs_finish_one(o, o->at) != CLI_GO ? CLI_ERROR : status;
+}
+
+static int outputs_begin(dedup_outputs *o)
+{
+    o->open = true;
+    if (o->done[o->at]) {
+        output_drop();
+        return CLI_GO;
+    }
+    o->name = outputs_name(o->folder, outputs_relative(o->paths[o->at]));
+    if (o->name == NULL || outputs_make_folders(o->name) != CLI_GO)
+        return CLI_ERROR;
+    return output_open_packed(o->name);
+}
+
+/* Goes on to input `to`; inputs between have empty outputs. */
+static int outputs_go(dedup_outputs *o, size_t to)
+{
+    int status = CLI_GO;
+
+    while (status == CLI_GO && (!o->open || o->at < to)) {
+        if (o->open) {
+            status = outputs_end(o, CLI_GO);
+            o->at++;
+        }
+        if (status == CLI_GO)
+            status = outputs_begin(o);
+    }
+    return status;
+}
+
+int outputs_turn(dedup_outputs *o, const char *path)
+{
+    size_t to;
+
+    if (o == NULL || (o->open && o->paths[o->at] == path))
+        return CLI_GO;
+    for (to = o->at; to < o->n && o->paths[to] != path; )
+        to++;
+    return to < o->n ? outputs_go(o, to) : CLI_GO;
+}
+
+int outputs_close(dedup_outputs *o, int status)
+{
+    if (status != CLI_ERROR && outputs_go(o, o->n - 1) != CLI_GO)
+        status = CLI_ERROR;
+    if (o->open)
+        status = outputs_end(o, status);
+    free(o->name);
+    free(o->done);
+    free(o->journal);
+    return status;
+}

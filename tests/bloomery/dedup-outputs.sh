@@ -1,0 +1,149 @@
+# dedup-outputs.sh - dedup --output-dir and --resume.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+
+echo '{"text":"a"}' >one
+try dedup --json-field text --by lines one
+if [ "$(cat status)" = 2 ]; then      # built without BLY_JSON
+    skip 'dedup --output-dir' 'built without BLY_JSON'
+    finish
+fi
+mkdir -p in/deep
+for i in 1 2 3 5; do
+    seq 200 | awk -v i=$i '{
+        print "{\"id\":" $1 ",\"text\":\"line " $1 * i "\\nother " $1 + i "\"}" }' \
+        >in/$i.jsonl
+done
+: >in/4.jsonl
+mv in/5.jsonl in/deep
+files='in/1.jsonl in/2.jsonl in/3.jsonl in/4.jsonl ./in/deep/5.jsonl'
+packs=true
+gzip -k in/2.jsonl
+printf x | gzip | try dedup
+[ "$(cat status)" = 0 ] || packs=false
+if $packs; then
+    files='in/1.jsonl in/2.jsonl.gz in/3.jsonl in/4.jsonl ./in/deep/5.jsonl'
+fi
+if $packs && command -v zstd >zstd.log; then
+    zstd -q in/3.jsonl
+    files='in/1.jsonl in/2.jsonl.gz in/3.jsonl.zst in/4.jsonl ./in/deep/5.jsonl'
+fi
+
+# dedup OPTIONS...: all files, by lines.
+dedup() {
+    # shellcheck disable=SC2086  # several files
+    try dedup --json-field text --by lines "$@" $files
+}
+
+# plain FOLDER: prints all outputs, as they are named.
+plain() {
+    for file in $files; do
+        case $file in
+        *.gz) gzip -dc "$1/$file" ;;
+        *.zst) zstd -dc "$1/$file" ;;
+        *) cat "$1/$file" ;;
+        esac
+    done
+}
+
+dedup
+mv out want
+dedup --output-dir out.d
+plain out.d >got
+check 'all outputs together are what is printed' cmp got want
+check 'an empty input has an empty output' test -f out.d/in/4.jsonl
+check 'nothing is printed' test ! -s out
+for file in $files; do
+    check "$file has an output" test -e "out.d/$file"
+done
+dedup --output-dir out.d
+refused 'outputs that are there' "exists and is not empty: --resume goes on"
+dedup --output-dir out.d --force
+plain out.d >got
+check '--force: they are replaced' cmp got want
+
+# ---- again after an interruption --------------------------------------------
+# As if it had been interrupted in the third file.
+resumed() {
+    head -n 3 out.d/.bloomery-dedup >journal
+    [ $# -eq 0 ] || printf '%s' "$1" >>journal
+    cp journal out.d/.bloomery-dedup
+    rm -f out.d/in/3* out.d/in/4* out.d/in/deep/*
+    echo "as it was" >out.d/in/1.jsonl
+    dedup --output-dir out.d --resume
+}
+resumed
+check '--resume: what is complete stays' grep -q '^as it was$' out.d/in/1.jsonl
+plain out.d | sed 1d >got
+sed '1,200d' want >rest
+check '--resume: the others are as without an interruption' cmp got rest
+check '--resume: the journal has all of them' \
+    test "$(sed -n '$=' out.d/.bloomery-dedup)" = 6
+resumed '123 45'
+plain out.d | sed 1d >got
+check '--resume: a line that was cut does not matter' cmp got rest
+dedup --output-dir out.d --resume
+plain out.d | sed 1d >got
+check '--resume of what is complete changes nothing' cmp got rest
+try dedup --json-field text --by paragraphs --output-dir out.d --resume in/1.jsonl
+refused 'other options' 'were made with other options'
+try dedup --json-field text --by lines --output-dir out.d --resume in/1.jsonl
+refused 'other files' 'was an input before'
+echo '{"text":"new"}' >>in/1.jsonl
+dedup --output-dir out.d --resume
+refused 'a file that has changed' "'in/1.jsonl' has changed since"
+dedup --output-dir fresh --resume
+refused 'nothing to go on with' 'nothing was begun in this folder'
+
+# ---- what cannot have outputs -----------------------------------------------
+dedup --output-dir in
+refused 'inputs in the folder of outputs' 'in the folder of the outputs'
+cp in/1.jsonl here.jsonl
+try dedup --json-field text --by lines --output-dir . here.jsonl
+refused 'an output that is its input' 'is both the input and the output'
+try dedup --json-field text --by lines --output-dir out2 <here.jsonl
+refused 'standard input' 'has no name for an output'
+try dedup --json-field text --by lines --output-dir out2 in/../here.jsonl
+refused 'a path upwards' "without '..'"
+try dedup --json-field text --by lines --output-dir out2 here.jsonl ./here.jsonl
+refused 'two inputs of one name' "two inputs would have the output 'here.jsonl'"
+xz -k here.jsonl 2>zstd.log && {
+    try dedup --json-field text --by lines --output-dir out2 here.jsonl.xz
+    refused 'a format that is not written' 'written as .gz and .zst only'
+}
+try dedup --output-dir out2 here.jsonl
+refused 'without --by' 'needs'
+dedup --resume
+refused '--resume alone' 'needs'
+dedup --output-dir out2 -o x
+refused 'with --output' 'cannot be used together'
+
+# A file that cannot be read ends the command, and its output is not there.
+printf 'no end' | gzip >cut.gz
+gzip -c want >whole.gz
+head -c 100 whole.gz >cut.gz
+if $packs; then
+    for how in '' -a; do
+        # shellcheck disable=SC2086  # an option or none
+        try dedup $how --json-field text --by lines --output-dir cut$how here.jsonl \
+            cut.gz in/4.jsonl
+        status_is "a damaged file, '$how': status 2" 2
+        check "its own output is not, '$how'" test ! -e cut$how/cut.gz
+        check "nor is one behind it, '$how'" test ! -e cut$how/in/4.jsonl
+    done
+fi
+
+# ---- n-grams, similar documents, known ones ---------------------------------
+for by in '--by ngrams=2' '--similar 0.9 --by lines' \
+    '--by lines --known in/deep/5.jsonl'; do
+    # shellcheck disable=SC2086  # options
+    try dedup --json-field text $by in/1.jsonl in/2.jsonl
+    mv out want
+    rm -rf each
+    # shellcheck disable=SC2086
+    try dedup --json-field text $by --output-dir each in/1.jsonl in/2.jsonl
+    cat each/in/1.jsonl each/in/2.jsonl >got
+    check "$by: the same documents" cmp got want
+done
+
+finish
