@@ -363,8 +363,8 @@ typedef struct {
 int outputs_open(dedup_outputs *outputs, const outputs_want *want,
                  const cli_operands *files);
 
-/* Directs output to that of the input with this path, one of the operands'. Does
- * nothing if `outputs` is NULL. CLI_GO or CLI_ERROR. */
+/* Directs output to that of the input with this path, one of the operands'.
+ * Does nothing if `outputs` is NULL. CLI_GO or CLI_ERROR. */
 int outputs_turn(dedup_outputs *outputs, const char *path);
 
 /* Finishes all outputs, or none more if `status` is CLI_ERROR. Returns

@@ -239,12 +239,12 @@ static int outputs_note(dedup_outputs *o, const char *line)
         if (!outputs_identity(identity, sizeof identity, path)
             || strlen(identity) != n || memcmp(identity, line, n) != 0)
             return report_error("'%s' has changed since its output was "
-                                "written: start anew without --resume", path);
+                                "written: start again without --resume", path);
         o->done[i] = outputs_is_there(o, path);
         return CLI_GO;
     }
     return report_error("'%s' was an input before, and is not now: give the "
-                        "same files, or start anew without --resume", path);
+                        "same files, or start again without --resume", path);
 }
 
 /* Reads the journal of the interrupted run. A line without its end is that of
