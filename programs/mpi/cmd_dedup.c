@@ -15,8 +15,13 @@
  *
  * With --approximate the rounds continue until the rate is reached and pass 2
  * is skipped: a line in doubt counts as repeated, and no key is sent or kept.
+ *
+ * With --by, all of this is about the parts of documents (bloomery/exact/
+ * units.c). A rank has whole documents, and the order of the parts is that of
+ * one process, so that the same parts are repeated.
  */
 #include "mpi/dedup.h"
+#include "bloomery/exact/dedup.h"
 #include "frame/json.h"
 #include "frame/options.h"
 #include "frame/output.h"
@@ -45,7 +50,8 @@ typedef struct {
     verify_want want;
     double      rate;
     bool        approximate, verbose, json;
-    const char *key_file;
+    const char *key_file, *by, *remove;
+    units_want  units;          /* read from them                          */
 } dedup_settings;
 
 /* Identifies the lines that pass 1 has read. */
@@ -64,6 +70,10 @@ typedef struct {
     const dedup_settings *want;
     share       share;
     cli_batch  *batch;
+    dedup_units units;          /* the documents of a chunk, and their …   */
+    dedup_rows  rows;           /* … parts                                 */
+    size_t      row;            /* the part that is being handled          */
+    dedup_tally tally;
     bly_filter *hasher;
     rounds      rounds;
     verify     *verify;
@@ -95,6 +105,7 @@ static const cli_option dedup_options[] = {
     { 'u', "only-unique", NULL, CLI_FLAG,
       offsetof(dedup_settings, want.unique), false,
       "Print only lines that occur once." },
+    UNITS_OPTIONS(dedup_settings, units, by, remove),
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
       false, "The secret that lines are hashed with, 16 bytes or 32 "
       "hexadecimal digits. The same secret drops the same lines with "
@@ -118,79 +129,15 @@ static const cli_example dedup_examples[] = {
       "Print repeated lines, and report each round." },
     { "mpirun -n 16 bloomery-mpi dedup -a -d logs/* | bloomery dedup -d",
       "Leave the few lines that may be repeated to one process." },
+    { "mpirun -n 16 bloomery-mpi dedup --json-field text --by paragraphs "
+      "corpus/*.jsonl > clean.jsonl",
+      "Remove paragraphs that occurred before from documents." },
     { NULL, NULL }
 };
 
-/* ==== Passes ============================================================ */
-
-/* Handles a line in a pass; key.data is NULL if it has no key. */
+/* Handles a line or a part in a pass; key.data is NULL if it has no key. */
 typedef void dedup_line(dedup_job *job, uint64_t hash, bly_key key,
                         bly_key line);
-
-static void dedup_note(dedup_text *t, uint64_t hash, bly_key key)
-{
-    t->order = (t->order ^ hash) * UINT64_C(0xD1342543DE82EF95) + 1;
-    t->lines++;
-    t->keyless += key.data == NULL;
-    t->key_bytes += key.length;
-}
-
-/* Reads this rank's share line by line. Returns CLI_GO or CLI_ERROR. */
-static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
-{
-    cli_chunk chunk = { .block = NULL };
-    const cli_batch *b = job->batch;
-    int status = share_begin_mine(&job->share);
-
-    memset(text, 0, sizeof *text);
-    while (status == CLI_GO
-           && (status = share_next(&job->share, &chunk)) == CLI_GO
-           && !job->stop)
-        for (size_t at = 0; batches_split(&job->share.lines, &chunk, &at,
-                                          job->batch); ) {
-            text->lacking += b->lacking;
-            for (size_t i = 0; i < b->n; i++) {
-                bly_key key = b->keys[i];
-                uint64_t hash = key.data == NULL ? 0
-                              : bly_hash(job->hasher, key.data, key.length);
-
-                dedup_note(text, hash, key);
-                each(job, hash, key, b->lines[i]);
-            }
-        }
-    free(chunk.block);
-    return status == CLI_ERROR ? CLI_ERROR : CLI_GO;
-}
-
-/* Reads the share again, and checks that it has not changed. */
-static int dedup_pass_again(dedup_job *job, dedup_line *each)
-{
-    dedup_text text;
-    int status = dedup_pass(job, each, &text);
-
-    if (status == CLI_GO && !job->stop
-        && (text.order != job->text.order || text.lines != job->text.lines))
-        return report_error("the files changed while they were being read: "
-                            "leave them unchanged until the job is done, and "
-                            "try again");
-    return status;
-}
-
-static void dedup_survey_line(dedup_job *job, uint64_t hash, bly_key key,
-                              bly_key line)
-{
-    (void)line;
-    if (key.data != NULL)
-        rounds_add(&job->rounds, hash);
-}
-
-static void dedup_collect_line(dedup_job *job, uint64_t hash, bly_key key,
-                               bly_key line)
-{
-    (void)line;
-    if (key.data != NULL && rounds_doubt(&job->rounds, hash))
-        verify_add(job->verify, hash, key);
-}
 
 /* ==== Output ============================================================ */
 
@@ -244,23 +191,166 @@ static bool dedup_guess(dedup_job *job, uint64_t hash)
     return verify_wanted(want, rounds_doubt(&job->rounds, hash) ? 2 : 1);
 }
 
+/* Returns whether to print the next line, or to keep the next part, and how
+ * often its key occurs. */
+static bool dedup_decide(dedup_job *job, uint64_t hash, bly_key key,
+                         uint64_t *count)
+{
+    *count = 1;
+    if (key.data != NULL && job->want->approximate)
+        return dedup_guess(job, hash);
+    if (key.data != NULL && rounds_doubt(&job->rounds, hash))
+        return verify_next(job->verify, hash, count);
+    return verify_wanted(&job->want->want, 1);
+}
+
 static void dedup_print_line(dedup_job *job, uint64_t hash, bly_key key,
                              bly_key line)
 {
-    const verify_want *want = &job->want->want;
-    uint64_t count = 1;
-    bool print;
+    uint64_t count;
+    bool print = dedup_decide(job, hash, key, &count);
 
-    if (key.data != NULL && job->want->approximate)
-        print = dedup_guess(job, hash);
-    else if (key.data != NULL && rounds_doubt(&job->rounds, hash))
-        print = verify_next(job->verify, hash, &count);
-    else
-        print = verify_wanted(want, 1);
     job->printed += print;
     if (print && !job->want->json && !job->stop)
         dedup_print(job, line, count);
 }
+
+/* Decides about a part. */
+static void dedup_mark(dedup_job *job, uint64_t hash, bly_key key,
+                       bly_key line)
+{
+    uint64_t count;
+
+    (void)line;
+    job->rows.drop[job->row] = !dedup_decide(job, hash, key, &count);
+}
+
+/* Prints the documents of a chunk, whose parts are marked; on other ranks than
+ * 0 into the piece. */
+static int dedup_print_units(dedup_job *job, const cli_worker *w)
+{
+    char *text;
+    size_t n;
+    int status;
+
+    if (!output_keep())
+        return CLI_ERROR;
+    status = units_print(&job->units, &job->rows, w, &job->want->units,
+                         &job->tally);
+    text = output_kept(&n);
+    job->printed = job->tally.kept;
+    if (text == NULL && n > 0)
+        status = report_no_memory();
+    if (status == CLI_GO && n > 0 && !job->want->json && !job->stop)
+        dedup_put(job, text, n);
+    free(text);
+    if (job->piece.n >= DEDUP_PIECE)
+        dedup_send(job);
+    return status;
+}
+
+/* ==== Passes ============================================================ */
+
+static void dedup_note(dedup_text *t, uint64_t hash, bly_key key)
+{
+    t->order = (t->order ^ hash) * UINT64_C(0xD1342543DE82EF95) + 1;
+    t->lines++;
+    t->keyless += key.data == NULL;
+    t->key_bytes += key.length;
+}
+
+static void dedup_each(dedup_job *job, dedup_line *each, dedup_text *text,
+                       bly_key key, bly_key line)
+{
+    uint64_t hash = key.data == NULL ? 0
+                  : bly_hash(job->hasher, key.data, key.length);
+
+    dedup_note(text, hash, key);
+    each(job, hash, key, line);
+}
+
+static void dedup_chunk_lines(dedup_job *job, cli_chunk *chunk,
+                              dedup_line *each, dedup_text *text)
+{
+    const cli_batch *b = job->batch;
+
+    for (size_t at = 0; batches_split(&job->share.lines, chunk, &at,
+                                      job->batch); ) {
+        text->lacking += b->lacking;
+        for (size_t i = 0; i < b->n; i++)
+            dedup_each(job, each, text, b->keys[i], b->lines[i]);
+    }
+}
+
+/* Handles the parts of all documents of a chunk, in order. */
+static int dedup_chunk_units(dedup_job *job, cli_chunk *chunk, dedup_line *each,
+                             dedup_text *text)
+{
+    const units_hasher by = { .filter = job->hasher };
+    cli_worker w = { .lines = &job->share.lines, .chunk = *chunk,
+                     .batch = job->batch };
+    bool fits = units_fill(&job->units, &job->rows, &w, &job->want->units, &by);
+
+    *chunk = w.chunk;
+    if (!fits)
+        return report_no_memory();
+    text->lacking += job->units.lacking;
+    for (job->row = 0; job->row < job->rows.n; job->row++)
+        dedup_each(job, each, text, job->rows.keys[job->row],
+                   (bly_key){ NULL, 0 });
+    return each == dedup_mark ? dedup_print_units(job, &w) : CLI_GO;
+}
+
+/* Reads this rank's share line by line, or part by part. Returns CLI_GO or
+ * CLI_ERROR. */
+static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
+{
+    cli_chunk chunk = { .block = NULL };
+    int status = share_begin_mine(&job->share);
+
+    memset(text, 0, sizeof *text);
+    while (status == CLI_GO
+           && (status = share_next(&job->share, &chunk)) == CLI_GO
+           && !job->stop)
+        if (job->want->by != NULL)
+            status = dedup_chunk_units(job, &chunk, each, text);
+        else
+            dedup_chunk_lines(job, &chunk, each, text);
+    free(chunk.block);
+    return status == CLI_ERROR ? CLI_ERROR : CLI_GO;
+}
+
+/* Reads the share again, and checks that it has not changed. */
+static int dedup_pass_again(dedup_job *job, dedup_line *each)
+{
+    dedup_text text;
+    int status = dedup_pass(job, each, &text);
+
+    if (status == CLI_GO && !job->stop
+        && (text.order != job->text.order || text.lines != job->text.lines))
+        return report_error("the files changed while they were being read: "
+                            "leave them unchanged until the job is done, and "
+                            "try again");
+    return status;
+}
+
+static void dedup_survey_line(dedup_job *job, uint64_t hash, bly_key key,
+                              bly_key line)
+{
+    (void)line;
+    if (key.data != NULL)
+        rounds_add(&job->rounds, hash);
+}
+
+static void dedup_collect_line(dedup_job *job, uint64_t hash, bly_key key,
+                               bly_key line)
+{
+    (void)line;
+    if (key.data != NULL && rounds_doubt(&job->rounds, hash))
+        verify_add(job->verify, hash, key);
+}
+
+/* ==== All output ======================================================== */
 
 /* Receives the pieces of another rank, on rank 0. */
 static void dedup_receive(dedup_job *job, int rank)
@@ -287,7 +377,8 @@ static void dedup_receive(dedup_job *job, int rank)
  * one rank fails, the output of later ranks is not printed. */
 static int dedup_output(dedup_job *job)
 {
-    int status = dedup_pass_again(job, dedup_print_line);
+    int status = dedup_pass_again(job, job->want->by != NULL ? dedup_mark
+                                                             : dedup_print_line);
     uint64_t end = status == CLI_GO ? DEDUP_END : DEDUP_FAILED;
 
     if (status != CLI_GO)
@@ -457,15 +548,35 @@ static void dedup_json(const dedup_job *job, double seconds)
     json_close_object();
 }
 
+/* Tells how many parts were removed: the share may be a surprise. */
+static void dedup_tell_parts(const dedup_job *job)
+{
+    static const char *const names[] = { "lines", "paragraphs",
+                                         "lines by their n-grams" };
+    const dedup_tally *t = &job->tally;
+
+    report_note("note: %s that occurred before: %s of %s; documents printed: "
+                "%s of %s", names[job->want->units.by],
+                report_count(t->repeated).text, report_count(t->parts).text,
+                report_count(t->kept).text, report_count(t->lines).text);
+}
+
 static void dedup_report(dedup_job *job, double seconds)
 {
+    job->tally.repeated = job_sum(job->tally.repeated);
+    job->tally.parts = job_sum(job->tally.parts);
+    job->tally.kept = job_sum(job->tally.kept);
+    job->tally.lines = job_sum(job->tally.lines);
     job->printed = job_sum(job->printed);
     share_note_strange(&job->share);
     if (job->want->verbose)
         dedup_say(job, seconds);
     if (job->want->json)
         dedup_json(job, seconds);
-    report_unique(job->all.lacking);
+    if (job->want->by == NULL)
+        report_unique(job->all.lacking);
+    else if (job_rank == 0)
+        dedup_tell_parts(job);
 }
 
 /* ==== The command ======================================================= */
@@ -581,12 +692,22 @@ static void dedup_close(dedup_job *job)
     exchange_free(&job->piece);
     share_close(&job->share);
     bly_free(job->hasher);
+    units_free(&job->units);
+    marked_free(&job->rows);
     free(job->batch);
+}
+
+/* Reads the options about the parts of documents. */
+static int dedup_check_units(dedup_settings *s)
+{
+    if (s->want.count || s->want.repeated || s->want.unique)
+        return report_error("-c, -d and -u are about lines: leave out --by");
+    return units_check(&s->units, s->by, s->remove, &s->how);
 }
 
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
-    dedup_settings s = { .how = CLI_HOW_UNSAID };
+    dedup_settings s = { .how = CLI_HOW_UNSAID, .units.overlap = -1 };
     dedup_job job = { .want = &s };
     double start = report_clock();
     cli_operands operands;
@@ -594,6 +715,8 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
 
     if (status == CLI_GO)
         status = how_check(self, &s.how);
+    if (status == CLI_GO && s.by != NULL)
+        status = dedup_check_units(&s);
     if (status != CLI_GO)
         return status;
     if (s.approximate && s.rate <= 0)
@@ -633,6 +756,8 @@ const cli_command cmd_dedup = {
         "With -f, lines are compared by columns, and the first line with them "
         "is printed whole. A line that lacks a column is different from all "
         "others. A last line without a newline gets one.\n\n"
+        "With --by, the parts of documents are compared, as by 'bloomery dedup "
+        "--by', and the same documents are printed.\n\n"
         "The files are read several times and must not change until the end. "
         "A file that cannot be read ends the job before anything is printed.",
     .options = dedup_options,

@@ -310,4 +310,45 @@ fi
 } | head -n 1 >out
 check 'a reader that goes away ends the job' [ "$(wc -l <out)" -eq 1 ]
 
+# ---- parts of documents -----------------------------------------------------
+awk 'BEGIN {
+    srand(5)
+    for (i = 0; i < 3000; i++) {
+        text = ""
+        for (j = 0; j < 1 + i % 9; j++)
+            text = text (j ? j % 3 ? "\\n" : "\\n\\n" : "") "line " \
+                int(rand() * 3000) " of a text with some words " int(rand() * 9)
+        printf "{\"id\":%d,\"text\":\"%s\"}\n", i, text
+    } }' >documents
+echo '{"id":"no text"}' >>documents
+one dedup --json-field text --by lines documents
+if [ "$(cat status)" = 2 ]; then
+    skip '--by' 'built without BLY_JSON'
+    finish
+fi
+for ranks in $(work '1 2 3 7 16' '1 4'); do
+    as_one "$ranks" --json-field text --by lines documents documents
+    as_one "$ranks" --json-field text --by paragraphs documents
+    as_one "$ranks" --json-field text --by ngrams=3 --overlap 30% documents
+    as_one "$ranks" --json-field text --by lines --remove both documents
+done
+tr '\n' '\0' <documents >records
+as_one 3 -0 --by lines records records
+as_one 3 -0 --by ngrams=2 records
+RANKS=3
+try dedup --json-field text --by lines -a -p 1e-9 documents
+cp out got
+one dedup --json-field text --by lines documents
+check '--by -a: the same documents at a small rate' cmp got out
+try dedup --json-field text --by lines documents
+told=$(sed -n 's/.*note: //p' err)
+one dedup --json-field text --by lines documents
+check '--by: the same numbers are told' grep -qF "$told" err
+for wrong in '-c' '-d' '-u'; do
+    try dedup --json-field text --by lines $wrong documents
+    status_is "--by $wrong is refused" 2
+done
+try dedup --by lines documents
+status_is '--by without documents is refused' 2
+
 finish

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define DEDUP_RATE 0.001
-#define DEDUP_OVERLAP 0.8
 #define DEDUP_MEMORY (UINT64_C(256) << 20)
 #define DEDUP_HELD_MOST (UINT64_C(1) << 30)
 #define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
@@ -38,11 +37,6 @@ typedef struct {
 
 /* What the sets of --similar consist of, unless --by is given. */
 static const char dedup_by[] = "ngrams=5";
-
-/* Options about keys that would change the documents. */
-#define DEDUP_WHOLE                                                            \
-    "count only-repeated only-unique field csv tsv blanks header ignore-case " \
-    "upper trim as skip-blank comment"
 
 static const cli_option dedup_options[] = {
     { 'a', "approximate", NULL, CLI_FLAG,
@@ -80,28 +74,13 @@ static const cli_option dedup_options[] = {
       "Print only lines that occur twice or more." },
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
       false, "Print only lines that occur once." },
-    { 0, "by", "UNIT", CLI_TEXT, offsetof(dedup_settings, by), false,
-      "Compare parts of documents: lines, paragraphs or ngrams=N. Documents "
-      "are the members --json-field or, with -0, the records. Paragraphs end "
-      "at blank lines. ngrams=N compares lines by their runs of N words.",
-      .excludes = DEDUP_WHOLE },
+    UNITS_OPTIONS(dedup_settings, units, by, remove),
     { 0, "similar", "SHARE", CLI_SHARE, offsetof(dedup_settings,
                                                  units.similar), false,
       "Remove documents whose similarity with an earlier one that stays is "
       "SHARE or more: 0.8 or 80%. It is the share of their different n-grams "
       "that both have, of 5 words, or of what --by says.",
-      .excludes = DEDUP_WHOLE " overlap remove window kind" },
-    { 0, "overlap", "SHARE", CLI_SHARE, offsetof(dedup_settings,
-                                                 units.overlap), false,
-      "With --by: a line is repeated if this share of its different n-grams "
-      "occurred before, and a document if this share of the bytes of its parts "
-      "is repeated, without line ends and blank lines. Default: 80%.",
-      .needs = "by" },
-    { 0, "remove", "WHAT", CLI_TEXT, offsetof(dedup_settings, remove), false,
-      "With --by: remove repeated parts, and documents of which nothing is "
-      "left (parts, the default), repeated documents whole (documents), both, "
-      "or none.",
-      .needs = "by" },
+      .excludes = UNITS_WHOLE " overlap remove window kind" },
     { 0, "known", "FILE", CLI_LIST, offsetof(dedup_settings, known), false,
       "With --by and --similar: the documents in FILE, such as test data, or "
       "their parts, have occurred before. FILE is read first, by the same options, and not "
@@ -486,11 +465,6 @@ static int dedup_check_similar(const dedup_settings *s)
 /* Reads the options about the parts of documents. */
 static int dedup_check_units(dedup_settings *s)
 {
-    if (s->units.overlap < 0)
-        s->units.overlap = DEDUP_OVERLAP;
-    if (s->units.overlap == 0)
-        return report_error("--overlap 0 makes every document repeated: give "
-                            "a share above 0, up to 100%%");
     if (s->units.similar == 0)
         return report_error("--similar 0 makes every document similar: give a "
                             "share above 0, up to 100%%");
@@ -498,17 +472,13 @@ static int dedup_check_units(dedup_settings *s)
         s->units.similar = 0;
     if (s->units.similar > 0 && s->by == NULL)
         s->by = dedup_by;
-    if (units_read(s->by, s->remove, &s->units) != CLI_GO)
+    if (units_check(&s->units, s->by, s->remove, &s->how) != CLI_GO)
         return CLI_ERROR;
     if (s->units.similar > 0 && dedup_check_similar(s) != CLI_GO)
         return CLI_ERROR;
     if (s->how.member == NULL && s->units.annotate != NULL)
         return report_error("--annotate adds a member to JSON objects: give "
                             "the member with the text as --json-field NAME");
-    if (s->how.member == NULL && !s->how.null && s->units.by != UNITS_GRAMS)
-        return report_error("each line is a document, which has no parts: "
-                            "give --json-field NAME, or -0 for documents that "
-                            "end with NUL bytes");
     return CLI_GO;
 }
 

@@ -436,9 +436,35 @@ typedef struct {
     size_t    n, room;
 } units_set;
 
-/* Reads the values of --by and --remove, which may be NULL. want->annotate is
- * set before. Returns CLI_GO, or CLI_ERROR after reporting an error. */
-int units_read(const char *by, const char *removing, units_want *want);
+/* Options about keys that would change the documents. */
+#define UNITS_WHOLE                                                           \
+    "count only-repeated only-unique field csv tsv blanks header ignore-case "\
+    "upper trim as skip-blank comment"
+
+/* `want.overlap` is -1 if --overlap is not given. */
+#define UNITS_OPTIONS(settings, want, by, remove)                             \
+    { 0, "by", "UNIT", CLI_TEXT, offsetof(settings, by), false,               \
+      "Compare parts of documents: lines, paragraphs or ngrams=N. Documents " \
+      "are the members --json-field or, with -0, the records. Paragraphs end "\
+      "at blank lines. ngrams=N compares lines by their runs of N words.",    \
+      .excludes = UNITS_WHOLE },                                              \
+    { 0, "overlap", "SHARE", CLI_SHARE, offsetof(settings, want.overlap),     \
+      false, "With --by: a line is repeated if this share of its different "  \
+      "n-grams occurred before, and a document if this share of the bytes of "\
+      "its parts is repeated, without line ends and blank lines. Default: "   \
+      "80%.",                                                                 \
+      .needs = "by" },                                                        \
+    { 0, "remove", "WHAT", CLI_TEXT, offsetof(settings, remove), false,       \
+      "With --by: remove repeated parts, and documents of which nothing is "  \
+      "left (parts, the default), repeated documents whole (documents), "     \
+      "both, or none.",                                                       \
+      .needs = "by" }
+
+/* Reads the values of --by and --remove, which may be NULL, and verifies these
+ * and --overlap. want->annotate is set before. Returns CLI_GO, or CLI_ERROR
+ * after reporting an error. */
+int units_check(units_want *want, const char *by, const char *removing,
+                const cli_how *how);
 
 /* Fills the rows with the parts of all documents in the worker's chunk. Returns
  * false if out of memory. */

@@ -691,6 +691,8 @@ int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,
 
 /* ==== Reading the options =============================================== */
 
+#define UNITS_OVERLAP 0.8
+
 /* Returns the number of a word in a list of n; n if it is not there. */
 static size_t units_choice(const char *word, const char *const list[], size_t n)
 {
@@ -723,7 +725,7 @@ static int units_read_by(const char *by, units_want *want)
     return CLI_GO;
 }
 
-int units_read(const char *by, const char *removing, units_want *want)
+static int units_read_remove(const char *removing, units_want *want)
 {
     static const char *const what[] = { "parts", "documents", "both", "none" };
     size_t i;
@@ -741,5 +743,23 @@ int units_read(const char *by, const char *removing, units_want *want)
         return report_error("--annotate tells where the repeated parts are, "
                             "and --remove %s changes that: leave one of them "
                             "out", removing);
-    return units_read_by(by, want);
+    return CLI_GO;
+}
+
+int units_check(units_want *want, const char *by, const char *removing,
+                const cli_how *how)
+{
+    if (want->overlap < 0)
+        want->overlap = UNITS_OVERLAP;
+    if (want->overlap == 0)
+        return report_error("--overlap 0 makes every document repeated: give "
+                            "a share above 0, up to 100%%");
+    if (units_read_remove(removing, want) != CLI_GO
+        || units_read_by(by, want) != CLI_GO)
+        return CLI_ERROR;
+    if (how->member == NULL && !how->null && want->by != UNITS_GRAMS)
+        return report_error("each line is a document, which has no parts: "
+                            "give --json-field NAME, or -0 for documents that "
+                            "end with NUL bytes");
+    return CLI_GO;
 }
