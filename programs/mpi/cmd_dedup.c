@@ -377,8 +377,8 @@ static void dedup_receive(dedup_job *job, int rank)
  * one rank fails, the output of later ranks is not printed. */
 static int dedup_output(dedup_job *job)
 {
-    int status = dedup_pass_again(job, job->want->by != NULL ? dedup_mark
-                                                             : dedup_print_line);
+    dedup_line *each = job->want->by != NULL ? dedup_mark : dedup_print_line;
+    int status = dedup_pass_again(job, each);
     uint64_t end = status == CLI_GO ? DEDUP_END : DEDUP_FAILED;
 
     if (status != CLI_GO)

@@ -272,7 +272,7 @@ static int outputs_resume(dedup_outputs *o, const char *options)
         else if (strncmp(line, outputs_version, version) != 0
                  || strcmp(line + version, options) != 0)
             status = report_error("the outputs in '%s' were made with other "
-                                  "options: %s. Give these, or start anew "
+                                  "options: %s. Give these, or start again "
                                   "without --resume", o->folder,
                                   line + version);
     }
