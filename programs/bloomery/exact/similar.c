@@ -104,7 +104,7 @@ static size_t similar_sort(units_set *set, size_t from)
 /* Makes the set and the bands of the chunk's last document. */
 static bool similar_make(const similar_job *job, similar_own *own, bly_key text)
 {
-    const units_hasher by = { .keyed = &job->keyed, .filter = job->filter };
+    const grams_hasher by = { .keyed = &job->keyed, .filter = job->filter };
     similar_document *d = &own->documents[own->n - 1];
 
     d->from = own->set.n;
