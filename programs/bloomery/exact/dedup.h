@@ -349,7 +349,10 @@ typedef struct {
 } grams_words;
 
 /* Returns whether a byte separates words. */
-bool grams_is_blank(unsigned char byte);
+static inline bool grams_is_blank(unsigned char byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
 
 uint64_t grams_hash(const grams_hasher *by, const void *key, size_t length);
 

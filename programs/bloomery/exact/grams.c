@@ -40,11 +40,6 @@ static uint64_t grams_times(uint64_t a, uint64_t b)
 
 /* ==== Words ============================================================= */
 
-bool grams_is_blank(unsigned char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 uint64_t grams_hash(const grams_hasher *by, const void *key, size_t length)
 {
     return by->filter != NULL ? bly_hash(by->filter, key, length)
