@@ -286,7 +286,7 @@ static void dedup_chunk_lines(dedup_job *job, cli_chunk *chunk,
 static int dedup_chunk_units(dedup_job *job, cli_chunk *chunk, dedup_line *each,
                              dedup_text *text)
 {
-    const units_hasher by = { .filter = job->hasher };
+    const grams_hasher by = { .filter = job->hasher };
     cli_worker w = { .lines = &job->share.lines, .chunk = *chunk,
                      .batch = job->batch };
     bool fits = units_fill(&job->units, &job->rows, &w, &job->want->units, &by);

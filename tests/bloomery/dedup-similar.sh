@@ -18,7 +18,7 @@ if [ "$(cat status)" = 2 ]; then      # built without BLY_JSON
     finish
 fi
 
-# ---- what is similar ----------------------------------------------------------
+# ---- what is similar --------------------------------------------------------
 # printed NAME OUT: that was printed.
 printed() {
     printf '%b' "$2" >want
@@ -46,7 +46,7 @@ try dedup --similar 60% lines
 printed 'a document that is similar only to a removed one stays' \
     'a b c d e f g h\nc d e f g h i j\n'
 
-# ---- a corpus with similarities from 0.2 to 1 ---------------------------------
+# ---- a corpus with similarities from 0.2 to 1 -------------------------------
 oracle make 1 "$(work 20000 8000)" 0.2 >corpus.jsonl
 oracle pairs ngrams=5 <corpus.jsonl >pairs
 for share in 0.5 0.6 0.7 0.8 0.9; do
@@ -76,7 +76,7 @@ try dedup --json-field text --similar 0.8 -a -p 20% corpus.jsonl
 check '--approximate: how many were removed by mistake is told' \
     grep -q 'up to about [0-9,]* documents that are not similar' err
 
-# ---- a corpus whose similar pairs are all found -------------------------------
+# ---- a corpus whose similar pairs are all found -----------------------------
 # sure NAME: no pair is one that may be missed.
 sure() {
     check "$1: no similarity is near the share" \
@@ -117,21 +117,21 @@ for how in '-j 3' '-a -p 1e-9'; do
 done
 check '--known --approximate' [ "$(wc -l <out)" -lt 700 ]
 for by in lines paragraphs ngrams=1; do
-    oracle pairs $by <sure.jsonl >pairs
+    oracle pairs $by <first.jsonl >pairs
     sure "--by $by"
-    oracle want 0.5 0 sure.jsonl pairs >wanted
-    try dedup --json-field text --similar 50% --by $by sure.jsonl
+    oracle want 0.5 0 first.jsonl pairs >wanted
+    try dedup --json-field text --similar 50% --by $by first.jsonl
     check "--by $by" cmp out wanted
 done
 
-# ---- memory -------------------------------------------------------------------
+# ---- memory -----------------------------------------------------------------
 seq 1 20000 >numbers
 try dedup --similar 80% -M 1M -o file2 numbers
 refused '-M that is too small' 'after [0-9,]* documents, the tables of 16 bands'
 try dedup --similar 80% -M 1M -a -o file2 numbers
 refused '-M that is too small for a filter' 'the filter takes'
 
-# ---- wrong ----------------------------------------------------------------------
+# ---- wrong ------------------------------------------------------------------
 for share in 0 0% -1 1.1 101% nan NaN inf x ''; do
     try dedup --similar "$share" lines
     refused "--similar '$share'" 'give'
@@ -140,8 +140,8 @@ for how in '' -a; do
     try dedup $how --similar 0.1% lines
     refused "a share that no bands find, $how" 'too small'
 done
-for with in '--overlap 0.5' '--remove both' '--remove parts' '-w 9' -c -d -u -i \
-    '-k standard' '-f 1'; do
+for with in '--overlap 0.5' '--remove both' '--remove parts' '-w 9' -c -d -u \
+    -i '-k standard' '-f 1'; do
     # shellcheck disable=SC2086
     try dedup --similar 80% $with -a lines
     refused "--similar with $with" 'similar|approximate'

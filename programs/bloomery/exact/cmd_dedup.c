@@ -35,7 +35,7 @@ typedef struct {
                 no_progress, force, json, resume;
 } dedup_settings;
 
-/* What the sets of --similar consist of, unless --by is given. */
+/* The elements of the sets of --similar, unless --by is given. */
 static const char dedup_by[] = "ngrams=5";
 
 static const cli_option dedup_options[] = {
@@ -83,15 +83,15 @@ static const cli_option dedup_options[] = {
       .excludes = UNITS_WHOLE " overlap remove window kind" },
     { 0, "known", "FILE", CLI_LIST, offsetof(dedup_settings, known), false,
       "With --by and --similar: the documents in FILE, such as test data, or "
-      "their parts, have occurred before. FILE is read first, by the same options, and not "
-      "printed. May be repeated.",
+      "their parts, have occurred before. FILE is read first, by the same "
+      "options, and not printed. May be repeated.",
       .needs = "by similar" },
     { 0, "annotate", "NAME", CLI_TEXT, offsetof(dedup_settings,
                                                 units.annotate), false,
-      "With --by or --similar, and --json-field: remove nothing, and add a member NAME to "
-      "each document with a text: a list of [FROM, TO, SHARE] for the "
-      "characters of repeated parts. With --similar: [LINE, SHARE] of the "
-      "earlier document that is most similar, or [].",
+      "With --by or --similar, and --json-field: remove nothing, and add a "
+      "member NAME to each document with a text: a list of [FROM, TO, SHARE] "
+      "for the characters of repeated parts. With --similar: [LINE, SHARE] of "
+      "the earlier document that is most similar, or [].",
       .needs = "by similar" },
     { 0, "output-dir", "FOLDER", CLI_TEXT, offsetof(dedup_settings, folder),
       false, "With --by and --similar: write the documents of each input file "
@@ -156,8 +156,8 @@ static const cli_example dedup_examples[] = {
       "Remove lines of which four fifths of the runs of 13 words occurred "
       "before." },
     { "bloomery dedup --json-field text --similar 80% pages.jsonl > new",
-      "Remove documents that are similar to earlier ones: that have four fifths "
-      "of their runs of 5 words in common." },
+      "Remove documents that have four fifths of their runs of 5 words in "
+      "common with an earlier one." },
     { NULL, NULL }
 };
 
@@ -313,9 +313,9 @@ static void dedup_tell_similar(const dedup_settings *s,
     if (s->approximate)
         dedup_tell_bands(s, tally, &shape);
     else
-        report_note("note: %zu bands of %zu hashes miss %.2f%% of the documents "
-                    "whose similarity is exactly %.4g%%, and fewer of the "
-                    "others; each removal was verified",
+        report_note("note: %zu bands of %zu hashes miss %.2f%% of the "
+                    "documents whose similarity is exactly %.4g%%, and fewer "
+                    "of the others; each removal was verified",
                     shape.bands, shape.rows,
                     100 * (1 - minhash_found(&shape, similar)), 100 * similar);
 }
@@ -407,7 +407,8 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
         dedup_tell_similar(s, tally);
     else if (s->by != NULL)
         dedup_tell_parts(s, tally);
-    if (s->units.similar <= 0 && s->approximate && (s->by == NULL || s->units.by != UNITS_GRAMS))
+    if (s->approximate && s->units.similar <= 0
+        && (s->by == NULL || s->units.by != UNITS_GRAMS))
         dedup_tell_loss(s, tally);
 }
 

@@ -3,6 +3,7 @@
  * From the bottom up:
  *
  *     marked.c     the lines of a chunk: hashing and printing
+ *     grams.c      hashes of n-grams
  *     units.c      the parts of its documents: likewise, in place of lines
  *     spill.c      streams of bytes, in memory or in a temporary file
  *     hugepages.c  memory in large pages
@@ -371,6 +372,34 @@ int outputs_turn(dedup_outputs *outputs, const char *path);
  * `status`, or CLI_ERROR. */
 int outputs_close(dedup_outputs *outputs, int status);
 
+/* ==== grams.c =========================================================== */
+
+typedef struct {
+    const bly_keyed  *keyed;
+    const bly_filter *filter;   /* if not NULL, it hashes                  */
+} grams_hasher;
+
+typedef struct {
+    uint64_t *hashes;
+    size_t    n, room;
+} grams_words;
+
+/* Returns whether a byte separates words. */
+static inline bool grams_is_blank(unsigned char byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+uint64_t grams_hash(const grams_hasher *by, const void *key, size_t length);
+
+/* Hashes the words of a text. Returns false if out of memory. */
+bool grams_read(grams_words *words, const grams_hasher *by, bly_key text);
+
+/* Computes the hashes of the n-grams of `length` words, of which there is at
+ * least one. */
+void grams_roll(const grams_words *words, size_t length, const grams_hasher *by,
+                uint64_t *grams);
+
 /* ==== units.c =========================================================== */
 
 enum { UNITS_WORDS_MOST = 1000 };       /* of an n-gram */
@@ -396,11 +425,6 @@ typedef struct {
 } units_want;
 
 typedef struct {
-    const bly_keyed  *keyed;
-    const bly_filter *filter;   /* if not NULL, it hashes                  */
-} units_hasher;
-
-typedef struct {
     bly_key line;               /* as written, with its end if any         */
     bly_key text;               /* data NULL: it has none                  */
     size_t  parts;              /* the number of the next document's first */
@@ -421,8 +445,7 @@ typedef struct {
     units_part     *parts;
     size_t    n, room, n_parts, parts_room;
     uint64_t  lacking;          /* documents without a text                */
-    uint64_t *words;            /* hashes, of one part                     */
-    size_t    n_words, words_room;
+    grams_words words;          /* of one part                             */
     size_t   *slots;            /* a table of the n-grams of one part      */
     uint64_t *grams;            /* the keys of rows that are n-grams       */
     bool     *again;            /* row i is not its part's first such one  */
@@ -469,20 +492,20 @@ int units_check(units_want *want, const char *by, const char *removing,
 /* Fills the rows with the parts of all documents in the worker's chunk. Returns
  * false if out of memory. */
 bool units_fill(dedup_units *units, dedup_rows *rows, cli_worker *worker,
-                const units_want *want, const units_hasher *by);
+                const units_want *want, const grams_hasher *by);
 void units_free(dedup_units *units);
 
-/* Appends the elements of a text, in any order, with repeats: its n-grams, which
- * may go across the ends of lines, or its lines or paragraphs. A text without
- * any is one element as a whole. Returns false if out of memory. */
+/* Appends the elements of a text, in any order, with repeats: its n-grams,
+ * which may span lines, or its lines or paragraphs. A text without any is one
+ * element as a whole. Returns false if out of memory. */
 bool units_collect(dedup_units *units, units_set *set, const units_want *want,
-                   const units_hasher *by, bly_key text);
+                   const grams_hasher *by, bly_key text);
 
 /* Prints bytes of a line, and the end that its file may lack. */
 bool units_end(const void *from, size_t n, char end);
 
-/* Begins a member want->annotate in units->out, whose value is an array. Returns
- * false if out of memory. */
+/* Begins a member want->annotate in units->out, whose value is an array.
+ * Returns false if out of memory. */
 bool units_begin_member(dedup_units *units, const units_want *want);
 
 /* Ends the array, and prints a line, which is an object, with the member at its

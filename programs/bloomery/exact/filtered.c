@@ -88,7 +88,7 @@ int filtered_check_memory(const bly_filter *filter, uint64_t most)
 static bool filtered_work(void *argument, cli_worker *w)
 {
     const filtered_job *job = argument;
-    const units_hasher by = { .filter = job->filter };
+    const grams_hasher by = { .filter = job->filter };
     filtered_own *own = w->own;
 
     return job->want->units != NULL

@@ -70,8 +70,8 @@ void keptsets_prefetch(const keptsets *k, const uint64_t *bands)
 
 /* ==== Memory ============================================================ */
 
-/* Returns the bytes for tables of `room` slots, and for the sets. The next table
- * to grow is there twice. */
+/* Returns the bytes for tables of `room` slots, and for the sets. While a table
+ * grows, its old slots are there, too. */
 static uint64_t keptsets_bytes(const keptsets *k, uint64_t room,
                                uint64_t sets_room)
 {

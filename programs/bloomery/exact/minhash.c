@@ -55,16 +55,15 @@ static double minhash_bands_for(double similarity, double found, size_t rows)
 bool minhash_choose(minhash_shape *shape, double similarity, double found,
                     size_t most)
 {
-    size_t rows = most;
+    for (size_t rows = most; rows > 0; rows--) {
+        double bands = minhash_bands_for(similarity, found, rows);
 
-    while (rows > 0
-           && minhash_bands_for(similarity, found, rows) > (double)(most / rows))
-        rows--;
-    if (rows == 0)
-        return false;
-    shape->rows = rows;
-    shape->bands = (size_t)minhash_bands_for(similarity, found, rows);
-    return true;
+        if (bands <= (double)(most / rows)) {
+            *shape = (minhash_shape){ .bands = (size_t)bands, .rows = rows };
+            return true;
+        }
+    }
+    return false;
 }
 
 double minhash_similarity(const minhash_shape *shape, double found)

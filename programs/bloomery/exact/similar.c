@@ -26,7 +26,6 @@
 #include "frame/output.h"
 #include "frame/progress.h"
 #include "frame/refuse.h"
-#include "frame/sort.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,7 +60,9 @@ typedef struct {
     units_set   set;            /* of all documents of the chunk           */
     similar_document *documents;
     uint64_t   *bands;          /* shape.bands for each document           */
-    size_t      n, room, bands_room;
+    size_t      n, room;
+    uint64_t   *sorted;         /* room to sort the elements of one        */
+    size_t     *buckets, sorted_room;
     uint64_t    lacking;
 } similar_own;
 
@@ -87,30 +88,79 @@ static bool similar_room(similar_own *own, size_t more, size_t bands)
     return true;
 }
 
-/* Sorts the last elements, and removes repeats. Returns their number. */
-static size_t similar_sort(units_set *set, size_t from)
+static bool similar_sort_room(similar_own *own, size_t n, size_t buckets)
 {
-    uint64_t *elements = set->elements + from;
-    size_t n = 1;
+    size_t room = n + n / 2;
 
-    sort_words(elements, set->n - from, 64, 0);
-    for (size_t i = 1; i < set->n - from; i++)
-        if (elements[i] != elements[n - 1])
-            elements[n++] = elements[i];
-    set->n = from + n;
-    return n;
+    if (n <= own->sorted_room)
+        return true;
+    if (!bytes_grow(&own->sorted, room, sizeof *own->sorted)
+        || !bytes_grow(&own->buckets, 2 * buckets, sizeof *own->buckets))
+        return false;
+    own->sorted_room = room;
+    return true;
+}
+
+/* Sorts hashes into own->sorted. They are spread evenly, so their upper bits,
+ * of which there are as many as n has, almost say where each belongs. */
+static bool similar_sort(similar_own *own, const uint64_t *hashes, size_t n)
+{
+    unsigned shift = 63;
+    size_t sum = 0;
+
+    while (n >> (64 - shift) > 0)
+        shift--;
+    if (!similar_sort_room(own, n, (size_t)1 << (64 - shift)))
+        return false;
+    memset(own->buckets, 0, sizeof *own->buckets << (64 - shift));
+    for (size_t i = 0; i < n; i++)
+        own->buckets[hashes[i] >> shift]++;
+    for (size_t i = 0; i < (size_t)1 << (64 - shift); i++) {
+        size_t some = own->buckets[i];
+
+        own->buckets[i] = sum;
+        sum += some;
+    }
+    for (size_t i = 0; i < n; i++)
+        own->sorted[own->buckets[hashes[i] >> shift]++] = hashes[i];
+    for (size_t i = 1; i < n; i++) {
+        uint64_t hash = own->sorted[i];
+        size_t at = i;
+
+        for (; at > 0 && own->sorted[at - 1] > hash; at--)
+            own->sorted[at] = own->sorted[at - 1];
+        own->sorted[at] = hash;
+    }
+    return true;
+}
+
+/* Sorts the last elements of the chunk, and removes repeats. */
+static bool similar_order(similar_own *own, size_t from)
+{
+    uint64_t *elements = own->set.elements + from;
+    size_t all = own->set.n - from, n = 0;
+
+    if (!similar_sort(own, elements, all))
+        return false;
+    for (size_t i = 0; i < all; i++)
+        if (n == 0 || own->sorted[i] != elements[n - 1])
+            elements[n++] = own->sorted[i];
+    own->set.n = from + n;
+    return true;
 }
 
 /* Makes the set and the bands of the chunk's last document. */
 static bool similar_make(const similar_job *job, similar_own *own, bly_key text)
 {
-    const units_hasher by = { .keyed = &job->keyed, .filter = job->filter };
+    const grams_hasher by = { .keyed = &job->keyed, .filter = job->filter };
     similar_document *d = &own->documents[own->n - 1];
 
     d->from = own->set.n;
     if (!units_collect(&own->units, &own->set, job->want->units, &by, text))
         return false;
-    d->n = similar_sort(&own->set, d->from);
+    if (job->filter == NULL && !similar_order(own, d->from))
+        return false;
+    d->n = own->set.n - d->from;
     minhash_bands(&job->shape, own->set.elements + d->from, d->n,
                   own->bands + (own->n - 1) * job->shape.bands);
     if (job->filter != NULL)            /* the bands are enough */
@@ -149,6 +199,8 @@ static void similar_clean(void *argument)
     units_free(&own->units);
     free(own->set.elements);
     free(own->documents);
+    free(own->sorted);
+    free(own->buckets);
     free(own->bands);
 }
 

@@ -50,7 +50,7 @@ static bool stream_work(void *argument, cli_worker *w)
     stream_own *own = w->own;
 
     const units_want *units = job->want->units;
-    const units_hasher by = { .keyed = job->keyed };
+    const grams_hasher by = { .keyed = job->keyed };
 
     if (!(units != NULL ? units_fill(&own->units, &own->rows, w, units, &by)
                         : marked_fill(&own->rows, w, job->keyed, NULL)))

@@ -8,24 +8,11 @@
  *     text      | blank lines | part, and the blank lines behind it | part | …
  *     key       its lines that are not blank, without the last line's ending
  *
- * With n-grams, the rows are all runs of N words within a line. Their keys are
- * hashes of 61 bits. The hash is a polynomial of the words' hashes modulo the
- * prime 2^61 - 1, so each n-gram takes one step:
- *
- *     hash(i + 1) = hash(i) B + word(i + N) - word(i) B^N
- *
- * B depends on the secret, as the words' hashes do: who does not know it cannot
- * choose n-grams whose polynomials are the same at B. Two n-grams that were
- * chosen before have the same hash with a probability of about N / 2^61 or
- * less. Modulo 2^64, two of 512 words can have it with 2^-10, and two of fewer
- * words always if B is known.
+ * With n-grams (grams.c), the rows are all runs of N words within a line.
  *
  * A line is removed if enough of its different n-grams occurred before it. An
  * n-gram that is repeated only within the line did not: a line of one word
  * again and again is new. A line of fewer than N words has none, and stays.
- *
- * Words end at blanks, which are the six of ASCII. From U+2E80 on, where
- * scripts have no blanks between words, each character is a word.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/json.h"
@@ -39,14 +26,9 @@
 
 /* ==== Cutting =========================================================== */
 
-static bool units_is_blank(unsigned char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static bool units_blank_line(const unsigned char *at, const unsigned char *end)
 {
-    while (at < end && units_is_blank(*at))
+    while (at < end && grams_is_blank(*at))
         at++;
     return at == end;
 }
@@ -98,98 +80,16 @@ static bool units_cut(dedup_units *u, const units_want *want, bly_key text)
 
 /* ==== Rows ============================================================== */
 
-static uint64_t units_hash(const units_hasher *by, const void *key,
-                           size_t length)
-{
-    return by->filter != NULL ? bly_hash(by->filter, key, length)
-                              : bly_keyed_hash(by->keyed, key, length);
-}
-
 /* Appends the row of a part that is compared whole. */
-static bool units_whole(dedup_rows *rows, const units_hasher *by, bly_key key)
+static bool units_whole(dedup_rows *rows, const grams_hasher *by, bly_key key)
 {
     if (!marked_room(rows, 1))
         return false;
     rows->keys[rows->n] = key;
-    rows->hashes[rows->n] = units_hash(by, key.data, key.length);
+    rows->hashes[rows->n] = grams_hash(by, key.data, key.length);
     rows->drop[rows->n++] = false;
     rows->bytes += key.length;
     return true;
-}
-
-/* Returns the end of the word that begins at `at`. */
-static const unsigned char *units_word(const unsigned char *at,
-                                       const unsigned char *end)
-{
-    enum { WIDE = 0xE2BA };             /* U+2E80 begins so */
-    const unsigned char *from = at;
-
-    for (; at < end && !units_is_blank(*at); at++) {
-        bool wide = *at > WIDE >> 8
-                 || (*at == WIDE >> 8 && at + 1 < end && at[1] >= (WIDE & 255));
-
-        if (wide && at > from)
-            return at;
-        if (wide) {
-            for (at++; at < end && (*at & 0xC0) == 0x80; at++)
-                ;
-            return at;
-        }
-    }
-    return at;
-}
-
-/* A prime. Numbers are kept below it. */
-#define UNITS_PRIME ((UINT64_C(1) << 61) - 1)
-
-static uint64_t units_reduce(uint64_t x)
-{
-    x = (x & UNITS_PRIME) + (x >> 61);
-    return x >= UNITS_PRIME ? x - UNITS_PRIME : x;
-}
-
-/* Returns a b modulo the prime. With halves of 31 and 30 bits, no sum reaches
- * 2^64; 2^62 is 2. */
-static uint64_t units_times(uint64_t a, uint64_t b)
-{
-    const uint64_t low = (UINT64_C(1) << 31) - 1;
-    uint64_t middle = (a >> 31) * (b & low) + (a & low) * (b >> 31);
-
-    return units_reduce(2 * (a >> 31) * (b >> 31) + (middle >> 30)
-                        + ((middle & low >> 1) << 31) + (a & low) * (b & low));
-}
-
-/* Hashes the words of a part. Returns false if memory is short. */
-static bool units_words(dedup_units *u, const units_hasher *by, bly_key key)
-{
-    const unsigned char *at = key.data, *end = at + key.length;
-
-    for (u->n_words = 0; ; u->n_words++) {
-        const unsigned char *from;
-
-        while (at < end && units_is_blank(*at))
-            at++;
-        if (at == end)
-            return true;
-        if (u->n_words == u->words_room) {
-            size_t room = 2 * u->words_room + 256;
-
-            if (!bytes_grow(&u->words, room, sizeof *u->words))
-                return false;
-            u->words_room = room;
-        }
-        from = at;
-        at = units_word(at, end);
-        u->words[u->n_words] = units_reduce(units_hash(by, from,
-                                                       (size_t)(at - from)));
-    }
-}
-
-static uint64_t units_mix(uint64_t x)
-{
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return x ^ x >> 32;
 }
 
 /* Marks the n-grams from row `from` on that are not the first of their kind in
@@ -231,40 +131,21 @@ static bool units_gram_room(dedup_units *u, const dedup_rows *rows)
     return true;
 }
 
-/* Hashes the n-grams of the words, of which there are enough. */
-static void units_roll(const dedup_units *u, size_t words,
-                       const units_hasher *by, uint64_t *grams)
-{
-    const uint64_t base = units_reduce(units_hash(by, "base", 4));
-    uint64_t power = 1, sum = 0;
-
-    for (size_t i = 0; i < words; i++)
-        power = units_times(power, base);
-    for (size_t i = 0; i < u->n_words; i++) {
-        sum = units_reduce(units_times(sum, base) + u->words[i]);
-        if (i >= words)
-            sum = units_reduce(sum + UNITS_PRIME
-                               - units_times(u->words[i - words], power));
-        if (i + 1 >= words)
-            grams[i + 1 - words] = units_mix(sum);
-    }
-}
-
 /* Appends the n-grams of a part. */
 static bool units_grams(dedup_units *u, dedup_rows *rows,
-                        const units_want *want, const units_hasher *by,
+                        const units_want *want, const grams_hasher *by,
                         bly_key key)
 {
     size_t from = rows->n, words = (size_t)want->words;
 
-    if (!units_words(u, by, key))
+    if (!grams_read(&u->words, by, key))
         return false;
-    if (u->n_words < words)
+    if (u->words.n < words)
         return true;
-    if (!marked_room(rows, u->n_words) || !units_gram_room(u, rows))
+    if (!marked_room(rows, u->words.n) || !units_gram_room(u, rows))
         return false;
-    units_roll(u, words, by, u->grams + from);
-    for (size_t i = 0; i + words <= u->n_words; i++) {
+    grams_roll(&u->words, words, by, u->grams + from);
+    for (size_t i = 0; i + words <= u->words.n; i++) {
         rows->hashes[rows->n] = by->filter != NULL ? u->grams[rows->n]
             : bly_keyed_hash(by->keyed, &u->grams[rows->n], sizeof *u->grams);
         rows->drop[rows->n++] = false;
@@ -273,7 +154,7 @@ static bool units_grams(dedup_units *u, dedup_rows *rows,
 }
 
 static bool units_rows(dedup_units *u, dedup_rows *rows,
-                       const units_want *want, const units_hasher *by,
+                       const units_want *want, const grams_hasher *by,
                        const units_document *d)
 {
     size_t from = d == u->documents ? 0 : d[-1].parts;
@@ -308,20 +189,20 @@ static bool units_set_room(units_set *set, size_t more)
 
 /* Appends the n-grams of a text. */
 static bool units_collect_grams(dedup_units *u, units_set *set, size_t words,
-                                const units_hasher *by, bly_key text)
+                                const grams_hasher *by, bly_key text)
 {
-    if (!units_words(u, by, text) || !units_set_room(set, u->n_words))
+    if (!grams_read(&u->words, by, text) || !units_set_room(set, u->words.n))
         return false;
-    if (u->n_words < words)
+    if (u->words.n < words)
         return true;
-    units_roll(u, words, by, set->elements + set->n);
-    set->n += u->n_words + 1 - words;
+    grams_roll(&u->words, words, by, set->elements + set->n);
+    set->n += u->words.n + 1 - words;
     return true;
 }
 
 /* Appends the lines or paragraphs of a text. */
 static bool units_collect_parts(dedup_units *u, units_set *set,
-                                const units_want *want, const units_hasher *by,
+                                const units_want *want, const grams_hasher *by,
                                 bly_key text)
 {
     u->n_parts = 0;
@@ -329,13 +210,13 @@ static bool units_collect_parts(dedup_units *u, units_set *set,
         return false;
     for (size_t i = 0; i < u->n_parts; i++)
         set->elements[set->n++] =
-            units_hash(by, (const unsigned char *)text.data + u->parts[i].key,
+            grams_hash(by, (const unsigned char *)text.data + u->parts[i].key,
                        u->parts[i].length);
     return true;
 }
 
 bool units_collect(dedup_units *u, units_set *set, const units_want *want,
-                   const units_hasher *by, bly_key text)
+                   const grams_hasher *by, bly_key text)
 {
     size_t before = set->n;
 
@@ -344,7 +225,7 @@ bool units_collect(dedup_units *u, units_set *set, const units_want *want,
           : units_collect_parts(u, set, want, by, text)))
         return false;
     if (set->n == before)
-        set->elements[set->n++] = units_hash(by, text.data, text.length);
+        set->elements[set->n++] = grams_hash(by, text.data, text.length);
     return true;
 }
 
@@ -363,7 +244,7 @@ static bool units_room(dedup_units *u, size_t more)
 }
 
 bool units_fill(dedup_units *u, dedup_rows *rows, cli_worker *w,
-                const units_want *want, const units_hasher *by)
+                const units_want *want, const grams_hasher *by)
 {
     const cli_batch *b = w->batch;
 
@@ -398,7 +279,7 @@ void units_free(dedup_units *u)
 {
     free(u->documents);
     free(u->parts);
-    free(u->words);
+    free(u->words.hashes);
     free(u->slots);
     free(u->grams);
     free(u->again);
