@@ -41,7 +41,7 @@
 #include <bloomery/advice.h>
 #include <bloomery/fields.h>
 #include <bloomery/foreign.h>
-#include <bloomery/form.h>
+#include <bloomery/nested.h>
 #include <bloomery/sketch.h>
 
 #include <pthread.h>
@@ -414,6 +414,7 @@ typedef struct {
     held_space  hashes;
     held_ready  ready;
     held_row   *row;
+    bool        levels[BLY_NESTED_LEVELS];  /* of keys that need markers     */
 } held_building;
 
 static held_building *held_building_place(void)
@@ -449,6 +450,14 @@ static bool held_needs_keys(const char *kind, const bly_spec *spec)
               && bly_add_hash(made, bly_hash(made, "", 0)) == BLY_EUNSUPPORTED;
     bly_free(made);
     return needs;
+}
+
+/* Refuses keys that lie within others where nothing looks these up. */
+static int held_refuse_form(uint64_t form)
+{
+    const bly_value text = { .type = BLY_TEXT, .data = "" };
+    bly_key key;
+    return (int)bly_form_key(&key, form, &text, NULL);
 }
 
 /* Begins to build. Without a form in spec, the keys set it unless `any`. */
@@ -489,26 +498,46 @@ static void held_building_labels(held_building *b, const held_batch *slice)
             b->labels[to++] = b->labels[from + i];
 }
 
+/* Appends the hashes of keys. */
+static int held_building_append(held_building *b, const bly_keys *keys)
+{
+    size_t n = keys->n;
+    uint64_t *hashes = n <= SIZE_MAX / 16 - b->n
+                     ? held_grow(&b->hashes, (b->n + n + 1) * sizeof *hashes)
+                     : NULL;
+    int status = hashes == NULL ? BLY_ENOMEM
+               : (int)bly_hash_many(hashes + b->n, b->kind, b->spec, keys);
+    b->n += status >= 0 ? n : 0;
+    return status;
+}
+
 static int held_building_hash(held_building *b, held_batch *slice)
 {
     held_make_ready(&b->ready, b->form, slice);
     if (b->ready.status < 0)
         return b->ready.status;
-    size_t n = b->ready.keys.n;
-    uint64_t *hashes = n <= SIZE_MAX / 16 - b->n
-                     ? held_grow(&b->hashes, (b->n + n + 1) * sizeof *hashes)
-                     : NULL;
-    if (hashes == NULL)
-        return BLY_ENOMEM;
-    int status = (int)bly_hash_many(hashes + b->n, b->kind, b->spec,
-                                    &b->ready.keys);
-    if (status < 0)
-        return status;
     if (b->labels != NULL)
         held_building_labels(b, slice);
-    b->n += n;
+    if (bly_form_nests(b->form))
+        for (size_t i = 0; i < b->ready.keys.n; i++)
+            b->levels[bly_nested_level(b->form,
+                                       held_key_at(&b->ready.keys, i))] = true;
     b->rows += slice->n;
-    return BLY_OK;
+    return held_building_append(b, &b->ready.keys);
+}
+
+/* Appends the markers of keys that lie within others. */
+static int held_building_mark(held_building *b)
+{
+    int status = BLY_OK;
+    for (unsigned i = 0; status >= 0 && i < BLY_NESTED_LEVELS; i++) {
+        unsigned char room[2];
+        bly_key marker = bly_nested_marker(room, i);
+        if (b->levels[i])
+            status = held_building_append(b, &(bly_keys){ .n = 1,
+                                                          .keys = &marker });
+    }
+    return status;
 }
 
 static int held_building_take(held_building *b, const held_batch *batch,
@@ -549,6 +578,8 @@ static int held_build_whole(bly_filter **made, held_building *b)
     held_batch batch;
     held_row_end(b->row, &batch);
     int status = held_building_form(b, &batch);
+    if (status >= 0 && bly_form_nests(b->form))
+        status = held_refuse_form(b->form);
     if (status < 0)
         return status;
     b->spec->form = b->form;
@@ -571,9 +602,13 @@ static int held_building_end(held *out, held_building *b, void *task)
     b->spec->form = b->form;
     b->spec->progress = &held_progress;
     held_begin_watch(&w, task);
+    int status = b->whole ? BLY_OK
+               : b->labels != NULL && bly_form_nests(b->form)
+               ? held_refuse_form(b->form) : held_building_mark(b);
     bly_keys keys = { .n = b->n, .labels = b->labels,
                       .hashes = b->n > 0 ? b->hashes.at : &none };
-    int status = b->whole ? held_build_whole(&made, b)
+    if (status >= 0)
+        status = b->whole ? held_build_whole(&made, b)
                : (int)bly_build(&made, b->kind, b->spec, &keys);
     status = held_end_watch(&w, status);
     return held_made(status, out, made, wanted, b->any, b->n == 0);
@@ -772,40 +807,6 @@ static inline int held_do(held *h, bool looks, held_deed *deed, bly_key key,
                               : deed(h->filter, key, number);
 }
 
-enum { HELD_ROOM = 256 };
-
-/* A lookup, an add or a removal. */
-typedef enum { HELD_LOOKS, HELD_ADDS, HELD_REMOVES } held_use;
-
-static int held_slowly(held *h, uint64_t form, held_use use, int type,
-                       bly_key key, held_deed *deed, uint64_t *number)
-{
-    size_t size = bly_form_room(form, held_is_text(type) ? key.length : 0);
-    char few[HELD_ROOM], *room = few;
-    if (size > sizeof few)
-        room = size <= SIZE_MAX / 4 ? malloc(size) : NULL;
-    int status = room == NULL ? BLY_ENOMEM
-               : held_key_by(&key, form, type, key.data, key.length, room);
-    if (status >= 0)
-        status = held_do(h, use == HELD_LOOKS, deed, key, number);
-    if (room != few)
-        free(room);
-    return status >= 0 && use == HELD_ADDS ? held_added(h, form, status)
-                                           : status;
-}
-
-static inline int held_one(held *h, held_use use, int type, const char *data,
-                           size_t length, held_deed *deed, uint64_t *number)
-{
-    bly_key key = { data, length };
-    uint64_t form = h->form;
-    bool first = use == HELD_ADDS && h->open;
-    if (!first && held_is_key(form, type))
-        return held_do(h, use == HELD_LOOKS, deed, key, number);
-    return held_slowly(h, first ? held_form_of_type(type) : form, use, type,
-                       key, deed, number);
-}
-
 static int held_do_contains(bly_filter *f, bly_key key, uint64_t *number)
 {
     (void)number;
@@ -838,6 +839,66 @@ static int held_do_put(bly_filter *f, bly_key key, uint64_t *number)
 static int held_do_get(bly_filter *f, bly_key key, uint64_t *number)
 {
     return (int)bly_get(f, key.data, key.length, number);
+}
+
+/* The same for keys that lie within others. Counts and labels are those of a
+ * key itself. */
+static int held_do_find(bly_filter *f, bly_key key, uint64_t *number)
+{
+    uint16_t found;
+    (void)number;
+    bly_nested_find(f, bly_form_of(f), &key, 1, &found);
+    return found != BLY_NESTED_NONE;
+}
+
+static int held_do_enter(bly_filter *f, bly_key key, uint64_t *number)
+{
+    bool seen = bly_contains(f, key.data, key.length);
+    int status = (int)bly_nested_add(f, bly_form_of(f), &key, 1, NULL);
+    (void)number;
+    return status >= 0 && seen ? BLY_SEEN : status;
+}
+
+static held_deed *held_nested(held_deed *deed)
+{
+    return deed == held_do_contains ? held_do_find
+         : deed == held_do_add ? held_do_enter : deed;
+}
+
+enum { HELD_ROOM = 256 };
+
+/* A lookup, an add or a removal. */
+typedef enum { HELD_LOOKS, HELD_ADDS, HELD_REMOVES } held_use;
+
+static int held_slowly(held *h, uint64_t form, held_use use, int type,
+                       bly_key key, held_deed *deed, uint64_t *number)
+{
+    size_t size = bly_form_room(form, held_is_text(type) ? key.length : 0);
+    char few[HELD_ROOM], *room = few;
+    if (size > sizeof few)
+        room = size <= SIZE_MAX / 4 ? malloc(size) : NULL;
+    int status = room == NULL ? BLY_ENOMEM
+               : held_key_by(&key, form, type, key.data, key.length, room);
+    if (status >= 0)
+        status = held_do(h, use == HELD_LOOKS,
+                         bly_form_nests(form) ? held_nested(deed) : deed, key,
+                         number);
+    if (room != few)
+        free(room);
+    return status >= 0 && use == HELD_ADDS ? held_added(h, form, status)
+                                           : status;
+}
+
+static inline int held_one(held *h, held_use use, int type, const char *data,
+                           size_t length, held_deed *deed, uint64_t *number)
+{
+    bly_key key = { data, length };
+    uint64_t form = h->form;
+    bool first = use == HELD_ADDS && h->open;
+    if (!first && held_is_key(form, type))
+        return held_do(h, use == HELD_LOOKS, deed, key, number);
+    return held_slowly(h, first ? held_form_of_type(type) : form, use, type,
+                       key, deed, number);
 }
 
 static int held_contains(held *h, int type, const char *data, size_t length)
@@ -978,9 +1039,39 @@ static int held_many(held *h, held_work work, held_job *job)
     return status >= 0 && all->done < all->n ? HELD_MORE : status;
 }
 
+/* Looks up a batch of keys that lie within others, some at a time. */
+static int held_find_keys(bly_filter *f, const bly_keys *keys, bool *present)
+{
+    enum { SOME = 128 };
+    bly_key some[SOME];
+    uint16_t found[SOME];
+    for (size_t i = 0, n; i < keys->n; i += n) {
+        n = keys->n - i < SOME ? keys->n - i : SOME;
+        for (size_t j = 0; j < n; j++)
+            some[j] = held_key_at(keys, i + j);
+        bly_nested_find(f, bly_form_of(f), some, n, found);
+        for (size_t j = 0; j < n; j++)
+            present[i + j] = found[j] != BLY_NESTED_NONE;
+    }
+    return BLY_OK;
+}
+
+static int held_enter_keys(bly_filter *f, const bly_keys *keys, bool *added)
+{
+    int status = BLY_OK;
+    for (size_t i = 0; status >= 0 && i < keys->n; i++) {
+        status = held_do_enter(f, held_key_at(keys, i), NULL);
+        if (added != NULL)
+            added[i] = status != BLY_SEEN;
+    }
+    return status < 0 ? status : BLY_OK;
+}
+
 static int held_job_contains(bly_filter *f, const bly_keys *keys,
                              const held_work *work)
 {
+    if (bly_form_nests(bly_form_of(f)))
+        return held_find_keys(f, keys, work->flags);
     return (int)bly_contains_many(f, keys, work->flags);
 }
 
@@ -993,6 +1084,8 @@ static int held_contains_keys(held *h, held_batch *batch, bool *present)
 static int held_job_add(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
+    if (bly_form_nests(bly_form_of(f)))
+        return held_enter_keys(f, keys, work->flags);
     int status = (int)bly_add_many(f, keys, work->flags, NULL);
     for (size_t i = 0; work->flags != NULL && i < keys->n; i++)
         work->flags[i] = !work->flags[i];

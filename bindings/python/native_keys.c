@@ -17,7 +17,7 @@
  * values become pointers to the keys. Numbers and texts of numpy are converted.
  */
 #include <bloomery.h>
-#include <bloomery/form.h>
+#include <bloomery/nested.h>
 
 #include <math.h>
 #include <stdint.h>
@@ -218,7 +218,8 @@ static int held_key_by(bly_key *key, uint64_t form, int type, const char *data,
         value.data = data;
         value.length = length;
     }
-    return (int)bly_form_key(key, form, &value, room);
+    return (int)(bly_form_nests(form) ? bly_nested_key : bly_form_key)(
+        key, form, &value, room);
 }
 
 /* ---- Rows ---------------------------------------------------------------- */
@@ -695,6 +696,14 @@ static bool held_is_direct(const held_batch *b, uint64_t form)
 {
     return b->layout == HELD_PLAIN && b->valid == NULL && held_is_keys(b, form)
         && (b->width > 0 || b->offsets32 != NULL || b->offsets64 != NULL);
+}
+
+/* Returns key i of those that held_append_all made. */
+static bly_key held_key_at(const bly_keys *keys, size_t i)
+{
+    uint64_t begin = keys->offsets64[i];
+    return (bly_key){ (const char *)keys->data + begin,
+                      (size_t)(keys->offsets64[i + 1] - begin) };
 }
 
 /* Makes the keys of a slice. */

@@ -247,6 +247,59 @@ def test_keys_are_made_by_the_form(form, added, asked, bytes_of):
         == bloomery.hash_many([bytes_of])[0]
 
 
+LISTS = {
+    "domain": (["Example.COM.", "*.evil.test"], ["example.com", "a.b.EXAMPLE.com",
+               "x.evil.test"], ["com", "badexample.com", "test"]),
+    "cidr": (["192.0.2.0/24", "2001:db8::/32"], ["192.0.2.7", "192.0.2.128/25",
+             "::ffff:192.0.2.1", "2001:db8::9"], ["192.0.3.0", "192.0.0.0/16"]),
+    "path": (["/srv/www/"], ["/srv/www", "/srv//www/a/b"], ["/srv", "/srv/www2"]),
+}
+
+
+@pytest.mark.parametrize("form", LISTS)
+@pytest.mark.parametrize("kind", ["standard", "quotient", "ribbon"])
+def test_keys_within_others(form, kind, tmp_path):
+    entries, inside, outside = LISTS[form]
+    filters = [Filter.build(kind, entries, rate=1e-6, keys=form)]
+    if kind != "ribbon":
+        f = Filter(kind, items=100, rate=1e-6, keys=form)
+        assert f.add(entries[0]) and not f.add(entries[0])
+        assert list(f.add_many(entries + entries[:1])) \
+            == [False] + [True] * (len(entries) - 1) + [False]
+        filters.append(f)
+        f = Filter(kind, items=100, rate=1e-6, keys=form)
+        f.update([None] + entries)
+        filters.append(f)
+    filters[0].save(tmp_path / "f.bly")
+    filters.append(Filter.open(tmp_path / "f.bly"))
+    for f in filters:
+        assert f.keys == form
+        assert all(x in f for x in inside) and not any(x in f for x in outside)
+        asked = inside + outside + [None]
+        assert list(f.contains_many(asked)) \
+            == [True] * len(inside) + [False] * (len(outside) + 1)
+        for wrong in 7, b"a", 2.5:
+            with pytest.raises(bloomery.FormError):
+                wrong in f
+    with pytest.raises(ValueError, match="is not|cannot be read"):
+        f.contains_many(["a/../b" if form == "path" else "a..b"])
+
+
+def test_many_keys_within_others():
+    names = [f"n{i}.example" for i in range(5000)]
+    f = Filter.build("standard", names, rate=1e-9, keys="domain")
+    assert all(f.contains_many(["a." + x for x in names]))
+    assert not any(f.contains_many(["a" + x for x in names]))
+
+
+def test_keys_within_others_are_not_for_all_kinds():
+    with pytest.raises(bloomery.FormError, match="lies within"):
+        Filter.build("invertible:key=9", ["example.com"], items=10, keys="domain")
+    with pytest.raises(bloomery.FormError, match="lies within"):
+        Filter.build("bloomier:bits=4", ["example.com"], labels=[1],
+                     keys="domain")
+
+
 def test_numbers_out_of_range():
     for form, wrong in (("int32", 2 ** 32), ("int32", 2.5), ("int64", 0.5),
                         ("double", 2 ** 53 + 1)):
