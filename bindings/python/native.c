@@ -841,7 +841,7 @@ static int held_do_get(bly_filter *f, bly_key key, uint64_t *number)
     return (int)bly_get(f, key.data, key.length, number);
 }
 
-/* The same for keys that lie within others. Counts and labels are those of a
+/* Look up and add keys that lie within others. Counts and labels are those of a
  * key itself. */
 static int held_do_find(bly_filter *f, bly_key key, uint64_t *number)
 {
