@@ -544,7 +544,9 @@ bool members_advise(const cli_how *how, bly_key line, char *text, size_t room)
     members_module->list(whole, members_list_one, &list);
     if (names[0] == '\0')
         return false;
-    if (members_pointer(how->member, pointer, sizeof pointer)
+    if (members_named(how->member, line))
+        snprintf(text, room, "its value: null, objects and arrays are no keys");
+    else if (members_pointer(how->member, pointer, sizeof pointer)
         && members_module->find(whole,
                                 (members_text){ pointer, strlen(pointer) },
                                 members_is, &value) == MEMBERS_FOUND)

@@ -271,7 +271,8 @@ const char *numbers_share(const char *text, double *out)
     double share;
 
     if (!numbers_real(text, &share) || !(share >= 0 && share <= 1))
-        return "is not a share: give one from 0 to 1, such as 0.5 or 50%";
+        return "is not a share: give one from 0 to 1, such as 0.5, or a "
+               "percentage with its sign, such as 50%";
     *out = share;
     return NULL;
 }

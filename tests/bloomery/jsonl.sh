@@ -235,6 +235,10 @@ check 'build: lines without a key' grep -q \
 printf '{"j":1}\n' >keyless
 try build --json-field k -o no.bly keyless
 refused 'build: no key at all' "no line has member 'k': check its name: the members are j"
+printf '{"j":null}\n{"j":[1]}\n' >null.jsonl
+try build -n 9 -o no.bly --json-field j null.jsonl
+refused 'build: values that are no keys' \
+    "no line has member 'j': check its value: null, objects and arrays are no keys"
 try query -q --json-field k one.bly keyless
 refused 'query -q: no key at all' "no line has member 'k': check"
 printf '1,a\n2,b\n' >users.csv

@@ -76,8 +76,10 @@ int filtered_check_memory(const bly_filter *filter, uint64_t most)
 {
     bly_header now;
 
+    if (most == 0)
+        return CLI_GO;
     bly_header_of(&now, filter);
-    if (most == 0 || now.bytes <= most)
+    if (now.bytes <= most)
         return CLI_GO;
     return report_error("the filter takes %s, more than --memory: give more, "
                         "or a higher RATE", report_bytes(now.bytes).text);
