@@ -4,6 +4,7 @@
 
 #include <bloomery/form.h>
 #include <openssl/evp.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -38,10 +39,12 @@ static int read_form(const char *name, const char *said)
     if (open)
         form = said == NULL || *said == 'u' ? BLY_KEYS_TEXT | BLY_FORM_UPPER
              : *said == 'l' ? BLY_KEYS_TEXT | BLY_FORM_LOWER : BLY_KEYS_HEX;
+    uint64_t class = form & BLY_FORM_CLASS;
+    if (class != BLY_KEYS_TEXT && class != BLY_KEYS_UTF16 &&
+        class != BLY_KEYS_HEX)
+        return stop(name, "its keys are not hashes of files");
     memset(hash, '0', digits);
-    return bly_form_room(form, digits) > sizeof room ||
-           key_of(&key, hash, room) < 0
-         ? stop(name, "its keys are no hashes of files") : 0;
+    return key_of(&key, hash, room) < 0 ? stop(name, bly_why()) : 0;
 }
 
 /* Returns whether the filter has a hash, perhaps. */
@@ -51,6 +54,17 @@ static bool is_known(const char *hash)
     bly_key key;
     return key_of(&key, hash, room) < 0 ||
            bly_contains(filter, key.data, key.length);
+}
+
+/* Returns whether a filter with none of the hashes explains how many are known:
+ * the mean of its false positives and three standard deviations. */
+static bool is_chance(uintmax_t known, uintmax_t all)
+{
+    bly_info_t about;
+    double n = (double)all;
+    return bly_info(&about, filter) >= 0 && all > 0 &&
+           (double)known <= n * about.rate +
+                            3 * sqrt(n * about.rate * (1 - about.rate));
 }
 
 #endif

@@ -8,7 +8,7 @@
  *   known    the filter has its hash, perhaps
  *   unknown  the filter does not have it, certainly
  *   changed  EARLIER, the output of sha1sum, has this name with another hash
- *   error    it could not be read, or changed meanwhile; standard error says why
+ *   error    it cannot be read, or changed meanwhile; standard error says why
  *   skipped  a link, a device, a pipe or a socket
  *
  * With -0, columns end with a TAB, rows end with a NUL, names come last, and
@@ -149,8 +149,8 @@ static void print_oldest(uintmax_t counts[VERDICTS])
     if (e->hashed.hash[0] != '\0')
         snprintf(size, sizeof size, "%" PRIu64, e->hashed.bytes);
     if (null) {
-        printf("%s\t%s\t%s\t%s", verdict_names[e->verdict], e->hashed.hash, size,
-               e->path);
+        printf("%s\t%s\t%s\t%s", verdict_names[e->verdict], e->hashed.hash,
+               size, e->path);
         putchar('\0');
     } else {
         printf("%s,", verdict_names[e->verdict]);
@@ -238,9 +238,9 @@ static int judge_all(char **folders, long threads)
         pthread_join(workers[i], NULL);
     if ((fflush(stdout) | ferror(stdout)) != 0)
         failed = stop("standard output", strerror(errno));
-    if (counts[KNOWN] == 0 && counts[UNKNOWN] > 0)
-        stop("note", "no file is known: has the filter other hashes (-a), or "
-             "in another form (-k)?");
+    if (is_chance(counts[KNOWN], counts[KNOWN] + counts[UNKNOWN]))
+        stop("note", "no more files are known than by chance: has the filter "
+             "other hashes (-a), or in another form (-k)?");
     if (n_earlier > 0 && !met)
         stop("note", "the earlier list names none of these files: make it in "
              "the same folder, of the same names");
