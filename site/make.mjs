@@ -13,6 +13,7 @@
 // missing file is an error, and so is a page that docs/README.md lists and nobody
 // has written.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -207,7 +208,9 @@ function sourceSection() {
 }
 
 const APPS = [["playground", "Playground"], ["calculator", "Calculator"],
-    ["map", "Map of the kinds"]];
+    ["map", "Map of the kinds"], ["passwords", "Leaked passwords"]];
+// Pages that browsers allow no connections; the library is in a data: URL.
+const OFFLINE = ["passwords.html"];
 
 function projectSection() {
     const lab = fs.existsSync(path.join(build, "lab/report.html"))
@@ -309,7 +312,8 @@ function write(page, title, main,
 <meta name="color-scheme" content="light dark">
 <title>${escape(front ? "Bloomery" : `${title} · Bloomery`)}</title>
 <meta name="description" content="${escape(about(main, title))}">
-<link rel="icon" href="data:,">
+${OFFLINE.includes(page) ? '<meta http-equiv="Content-Security-Policy" ' +
+        'content="connect-src data:">\n' : ""}<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${root("style.css")}">
 ${[...scripts, "site.js"].map((name) =>
         `<script defer src="${root(name)}"></script>\n`).join("")}</head>
@@ -438,6 +442,8 @@ function documentPage(source, page, made) {
 
 // Pages that open with a button which leads to a page that computes.
 const BUTTONS = {
+    "docs/cookbook/passwords.md":
+        ["passwords.html", "Check a password in this browser"],
     "docs/reference/rates.md": ["calculator.html", "Calculate your own size"],
     "docs/guide/sizes-and-rates.md":
         ["calculator.html", "Calculate your own size"],
@@ -749,12 +755,29 @@ front();
 for (const [name, title] of APPS)
     write(`${name}.html`, title,
         fs.readFileSync(path.join(here, `${name}.html`), "utf8"),
-        { kind: "app", scripts: ["engine.js", "shared.js", `${name}.js`] });
+        { kind: "app", scripts: ["engine.js", "shared.js",
+            ...name === "passwords" ? ["passwords-demo.js"] : [],
+            `${name}.js`] });
 write("search.html", "Search",
     fs.readFileSync(path.join(here, "search.html"), "utf8"), { kind: "app",
         scripts: ["lunr.js", "search-index.js", "search.js"], weight: 0 });
 sourcePages();
 writeIndex(indexed, path.join(out, "search-index.js"));
+
+// Returns the filter of the page about passwords: some that are on every list.
+function leaked() {
+    const file = path.join(out, "leaked.bly");
+    const hashes = ("123456 123456789 12345678 password qwerty 111111 abc123 " +
+        "password1 iloveyou letmein monkey dragon football baseball welcome " +
+        "admin login princess sunshine master shadow superman trustno1 " +
+        "passw0rd qwerty123").split(" ").map((one) =>
+        `${createHash("sha1").update(one).digest("hex")}\n`);
+    execFileSync(path.join(build, "bloomery"), ["build", "--as", "hex", "-k",
+        "fuse", "-p", "1e-6", "-o", file], { input: hashes.join("") });
+    const bytes = fs.readFileSync(file);
+    fs.rmSync(file);
+    return bytes;
+}
 
 const packed = (file) =>
     gzipSync(fs.readFileSync(file), { level: 9 }).toString("base64");
@@ -765,6 +788,8 @@ fs.writeFileSync(path.join(out, "engine.js"), '"use strict";\n' +
     `    wasm: "${wasm ? packed(wasm) : ""}" };\n`);
 fs.writeFileSync(path.join(out, "trace.js"),
     `"use strict";\nconst TRACE = "${trace ? packed(trace) : ""}";\n`);
+fs.writeFileSync(path.join(out, "passwords-demo.js"),
+    `"use strict";\nconst DEMO = "${leaked().toString("base64")}";\n`);
 fs.copyFileSync(lunrFile, path.join(out, "lunr.js"));
 for (const name of ["style.css", "site.js", "shared.js", "search.js",
     ...APPS.map(([app]) => `${app}.js`)])

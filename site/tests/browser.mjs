@@ -12,6 +12,7 @@
 // Prints "ok - " and "not ok - " lines, "figure NAME: VALUE" for what is
 // measured, and ends in a line "N passed, N failed".
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as http from "node:http";
 import { createRequire } from "node:module";
@@ -102,7 +103,8 @@ const settled = (tab, page) => page === "playground.html"
     : page === "map.html" ? tab.waitForSelector("#plot svg")
         : page === "calculator.html"
             ? tab.waitForSelector("#ladder-table tr:last-child td:last-child")
-            : undefined;
+            : page === "passwords.html"
+                ? tab.waitForSelector("#check:not([disabled])") : undefined;
 
 const text = (tab, id) =>
     tab.$eval(`#${id}`, (element) => element.textContent.trim());
@@ -110,7 +112,7 @@ const text = (tab, id) =>
 // ---- Access for every reader -----------------------------------------------------
 
 const TYPICAL = ["index.html", "playground.html", "map.html", "calculator.html",
-    "search.html?q=false+positive", "kinds/index.html", "kinds/cuckoo.html",
+    "passwords.html", "search.html?q=false+positive", "kinds/index.html", "kinds/cuckoo.html",
     "docs/index.html", "docs/install.html", "docs/guide/first-filter.html",
     "docs/guide/reading-a-yes.html", "docs/cookbook/logs.html",
     "docs/library/c.html", "docs/reference/formats.html",
@@ -337,6 +339,84 @@ async function files() {
     check(true, "a filter of numbers says that its keys are no texts");
     await tab.close();
     execFileSync(command, ["query", "-q", file, "--key", words[1]]);
+}
+
+// Types a password and Enter, and returns the verdict of the page.
+async function tried(tab, password) {
+    await tab.$eval("#password", (field) => { field.value = ""; });
+    await tab.type("#password", password);
+    await tab.keyboard.press("Enter");
+    await tab.waitForFunction(() =>
+        document.getElementById("answer").textContent !== "");
+    return text(tab, "answer");
+}
+
+const sha1 = (word) => createHash("sha1").update(word).digest("hex");
+
+// Opens a file in the page about passwords, and returns why it was refused.
+async function offered(tab, file) {
+    await tab.evaluate(() => {
+        document.getElementById("said").textContent = "";
+        document.getElementById("file-error").textContent = "";
+    });
+    await drop(tab, file);
+    await tab.waitForFunction(() => ["said", "file-error"].some((id) =>
+        document.getElementById(id).textContent !== ""));
+    return text(tab, "file-error");
+}
+
+// Passwords in the page of a server and in a file: found as the command finds
+// them, and after the page has loaded nothing asks for anything.
+async function passwords() {
+    const hashes = path.join(work, "hashes.txt");
+    fs.writeFileSync(hashes, words.map((word) => `${sha1(word)}\n`).join(""));
+    fs.writeFileSync(path.join(work, "HASHES.txt"),
+        words.map((word) => `${sha1(word).toUpperCase()}\n`).join(""));
+    const made = { "hex.bly": ["--as", "hex", "-k", "fuse", hashes],
+        "lower.bly": ["-k", "standard", hashes],
+        "upper.bly": ["-k", "ribbon", path.join(work, "HASHES.txt")],
+        "circl.bloom": ["-k", "dcso", "--upper", hashes] };
+    for (const page of ["passwords.html",
+        `file://${path.resolve(site)}/passwords.html`]) {
+        const tab = await open(page);
+        await settled(tab, "passwords.html");
+        const requests = [];
+        tab.on("request", (request) => requests.push(request.url()));
+        check(/Perhaps/.test(await tried(tab, "123456")) &&
+            /Certainly not/.test(await tried(tab, "no such password")),
+        `${page}: the demonstration knows a leaked password`);
+        for (const [name, options] of Object.entries(made)) {
+            const file = path.join(work, name);
+            fs.rmSync(file, { force: true });
+            execFileSync(command, ["build", "-p", "1e-6", "-o", file,
+                ...options], { stdio: "pipe" });
+            check(await offered(tab, file) === "", `${name}: is opened`);
+            check(/Perhaps/.test(await tried(tab, words[3])) &&
+                /Certainly not/.test(await tried(tab, `${words[3]} `)),
+            `${name}: one of its passwords is found, and another one is not`);
+        }
+        const numbers = path.join(work, "numbers-of-passwords.bly");
+        fs.rmSync(numbers, { force: true });
+        execFileSync(command, ["build", "--as", "number", "-n", "9", "-o",
+            numbers, "--key", "7"], { stdio: "pipe" });
+        check(/are not hashes/.test(await offered(tab, numbers)),
+            "a filter of numbers is refused");
+        check(/\S/.test(await offered(tab, list)), "a list is refused");
+        check(/Perhaps/.test(await tried(tab, words[3])),
+            "and the filter before it stays");
+        const address = await tab.evaluate(() => location.href);
+        check(!address.includes("?") && requests.length === 0,
+            `${page}: nothing is requested after it has loaded`,
+            requests.join(" "));
+        const refused = await tab.evaluate((url) => fetch(url).then(() => false,
+            () => true), `${root}/index.html`);
+        check(refused, `${page}: the browser refuses a connection`);
+        await tab.close();
+    }
+    // The refusal of the last check is an error of the console, as it should be.
+    for (let i = wrongs.length; i-- > 0;)
+        if (/passwords\.html: .*Content Security Policy/.test(wrongs[i]))
+            wrongs.splice(i, 1);
 }
 
 // In the page: how many bits of the image decide the last answer, and how many of
@@ -689,8 +769,8 @@ async function lighthouse() {
 // ---- All -----------------------------------------------------------------------------
 
 // The longest come first, so that the shares end at about the same time.
-const parts = { kinds, playground, lighthouse, costs, hostile, files, calculator,
-    search, labels, keyboard, map, fromFile, fromKind, copying, synopses, lines,
+const parts = { kinds, playground, passwords, lighthouse, costs, hostile, files,
+    calculator, search, labels, keyboard, map, fromFile, fromKind, copying, synopses, lines,
     button };
 for (const page of TYPICAL)
     parts[page] = async () => {

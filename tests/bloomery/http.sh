@@ -17,7 +17,7 @@ silent 'build'
 if ! command -v curl >/dev/null 2>&1; then
     skip 'curl' 'it is not there'
 else
-    "$BLOOMERY" serve --http ./web f.bly 2>err &
+    "$BLOOMERY" serve --http ./web --mode 600 f.bly 2>err &
     server=$!
     trap 'kill "$server" 2>/dev/null' EXIT
     curl -s --retry 600 --retry-delay 0 --retry-all-errors --retry-max-time 60 \
@@ -33,11 +33,20 @@ else
     curl -s --unix-socket web http://localhost/metrics >metrics
     check 'curl: /metrics' \
         grep -q '^bloomery_keys_total{protocol="http"} 3$' metrics
+    check 'curl: only the owner may connect' \
+        [ "$(ls -l web | cut -c 1-10)" = srw------- ]
+    curl -s --unix-socket web -d '["swordfish"]' http://localhost/contains >out
+    out_is 'curl: a password by POST' 0 '[false]\n'
+    curl -s --unix-socket web http://localhost/range/ABCDE >out
+    check 'curl: no range of hashes' grep -q 'this path is unknown' out
+    curl -s --unix-socket web http://localhost/metrics >metrics
     kill "$server"
     wait "$server"
     check 'curl: a stop is status 0' [ $? -eq 0 ]
     trap - EXIT
     check 'curl: the socket is gone' [ ! -e web ]
+    check 'curl: keys are not logged' \
+        [ "$(cat err metrics | grep -c swordfish)" -eq 0 ]
 fi
 
 if command -v python3 >/dev/null 2>&1; then

@@ -1,0 +1,134 @@
+// passwords.js - looks up a password in a filter of SHA-1 hashes, in the page.
+"use strict";
+
+let engine;
+let filter = null;
+let asked = 0;                  // the number of the last question
+
+function say(id, text) {
+    if ($(id).textContent !== text)
+        $(id).textContent = text;
+}
+
+function fact(name, value) {
+    return element("div", {}, element("dt", {}, name),
+        element("dd", {}, value));
+}
+
+// ---- The filter ---------------------------------------------------------------
+
+// Returns the keys that a filter may have for a hash, by the form that it states;
+// files of other systems state none. Where the form leaves a choice, all of them
+// are looked up, so that no leaked password is missed.
+function keysOf(hash, form = "any") {
+    const lower = [...hash].map((byte) => byte.toString(16).padStart(2, "0"))
+        .join("");
+    if (form === "hex" || form === "bytes")
+        return [hash];
+    if (/^(text|utf16)\b/.test(form))
+        return /case=/.test(form) ? [lower] : [lower, lower.toUpperCase()];
+    return form === "any" ? [hash, lower, lower.toUpperCase()] : [];
+}
+
+function use(bytes, name) {
+    const opened = engine.Filter.fromBytes(bytes);      // or it throws
+    const info = opened.info();
+    if (keysOf(new Uint8Array(20), info.keys).length === 0) {
+        opened.free();
+        throw new Error(`its keys have the form ${info.keys}, and are not hashes`);
+    }
+    if (filter)
+        filter.free();
+    filter = opened;
+    asked++;
+    say("file-error", "");
+    say("answer", "");
+    say("why", "");
+    say("said", name);
+    $("facts").replaceChildren(
+        fact("kind", info.kind), fact("file", size(bytes.length)),
+        fact("passwords", Number.isFinite(Number(info.items))
+            ? whole(Number(info.items)) : "not known"),
+        fact("rate", percent(info.rate)),
+        fact("memory of the library", size(engine.memory())));
+    $("check").disabled = false;
+}
+
+async function take(file) {
+    try {
+        use(new Uint8Array(await file.arrayBuffer()), file.name);
+    } catch (error) {
+        say("file-error", `${file.name}: ${error.message}`);
+    }
+}
+
+function demonstrate() {
+    use(Uint8Array.from(atob(DEMO), (letter) => letter.charCodeAt(0)),
+        "The demonstration");
+}
+
+// ---- The password ---------------------------------------------------------------
+
+async function ask() {
+    const password = $("password").value;
+    const number = ++asked;
+    if (password === "" || !filter) {
+        say("answer", "");
+        say("why", "");
+        return;
+    }
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-1",
+        new TextEncoder().encode(password)));
+    if (number !== asked)
+        return;                 // another question or filter came meanwhile
+    const info = filter.info();
+    const keys = keysOf(hash, info.keys);
+    const found = keys.some((key) => filter.contains(key));
+    $("answer").classList.toggle("no", !found);
+    $("answer").replaceChildren(element("strong", {},
+        found ? "Perhaps leaked." : "Certainly not in the list."));
+    say("why", found ? "Choose another password. Of passwords that are not in " +
+        `the list, a share of ${percent(1 - (1 - info.rate) ** keys.length)} ` +
+        "gets this answer by mistake."
+        : "That does not make it a good one: others may guess it all the same.");
+}
+
+// ---- Begin ---------------------------------------------------------------------
+
+$("pick").addEventListener("click", () => $("file").click());
+$("file").addEventListener("change", () => {
+    if ($("file").files.length > 0)
+        take($("file").files[0]);
+    $("file").value = "";
+});
+for (const [name, over] of [["dragover", true], ["dragleave", false],
+    ["drop", false]])
+    $("drop").addEventListener(name, (event) => {
+        event.preventDefault();
+        $("drop").classList.toggle("over", over);
+        if (name === "drop" && event.dataTransfer.files.length > 0)
+            take(event.dataTransfer.files[0]);
+    });
+$("reset").addEventListener("click", demonstrate);
+$("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask();
+});
+$("password").addEventListener("input", () => {
+    asked++;
+    say("answer", "");
+    say("why", "");
+});
+$("show").addEventListener("change", () => {
+    $("password").type = $("show").checked ? "text" : "password";
+});
+if (!globalThis.crypto?.subtle)
+    say("state", "This browser hashes only on pages that it got by https, from " +
+        "this computer or from a file.");
+else
+    loadEngine().then((loaded) => {
+        engine = loaded;
+        demonstrate();
+        say("state", "");
+    }).catch((error) => say("state",
+        `The library could not be loaded: ${error.message}`));
