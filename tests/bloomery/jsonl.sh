@@ -238,7 +238,7 @@ refused 'build: no key at all' "no line has member 'k': check its name: the memb
 printf '{"j":null}\n{"j":[1]}\n' >null.jsonl
 try build -n 9 -o no.bly --json-field j null.jsonl
 refused 'build: values that are no keys' \
-    "no line has member 'j': check its value: null, objects and arrays are no keys"
+    "no line has member 'j': check its value: a key is a string, a number, true or false"
 try query -q --json-field k one.bly keyless
 refused 'query -q: no key at all' "no line has member 'k': check"
 printf '1,a\n2,b\n' >users.csv
