@@ -29,6 +29,7 @@
     X(records, "ends of CSV are the same byte by byte and by blocks")          \
     X(lines,   "all lines come, in order, with keys that lie in them")         \
     X(names,   "a list of files is read as it is written")                     \
+    X(nested,  "a key that lies within others is found by each of them")       \
     X(member,  "every JSON object is known for one, and its member is in it")  \
     X(codec,   "bytes decompress alike in pieces of any sizes")                \
     X(fps,     "a text of fingerprints is rows, each most like itself")        \
