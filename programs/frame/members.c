@@ -545,7 +545,8 @@ bool members_advise(const cli_how *how, bly_key line, char *text, size_t room)
     if (names[0] == '\0')
         return false;
     if (members_named(how->member, line))
-        snprintf(text, room, "its value: a key is a string, a number, true or false");
+        snprintf(text, room, "its value: a key is a string, a number, true or "
+                 "false");
     else if (members_pointer(how->member, pointer, sizeof pointer)
         && members_module->find(whole,
                                 (members_text){ pointer, strlen(pointer) },
