@@ -800,7 +800,8 @@ function noKey(key, i) {
 
 // Forms that only state a class, and the class of each form.
 const TEXT = 2, BYTES = 1, NUMBER = 3;
-const CLASSES = [0, BYTES, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, BYTES];
+const CLASSES = [0, BYTES, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, BYTES,
+    TEXT, TEXT, TEXT];
 const HELD = ["", "bytes", "text", "numbers"];
 const GIVEN = ["", "bytes", "text", "a number"];
 

@@ -10,8 +10,8 @@
 #include <bloomery.h>
 #include <bloomery/advice.h>
 #include <bloomery/fields.h>
-#include <bloomery/form.h>
 #include <bloomery/foreign.h>
+#include <bloomery/nested.h>
 #include <bloomery/sketch.h>
 
 #include <stdio.h>
@@ -401,7 +401,8 @@ WASM_EXPORT(form_key) void *wasm_form_key(uint32_t form, int type,
     size_t bytes = bly_form_room(form, n);
     void *room = bytes < SIZE_MAX ? malloc(bytes + 1) : NULL;
     wasm_done = room == NULL ? BLY_ENOMEM
-              : bly_form_key(&key, form, &value, room);
+              : (bly_form_nests(form) ? bly_nested_key
+                                      : bly_form_key)(&key, form, &value, room);
     if (wasm_done < 0) {
         free(room);
         return NULL;
@@ -529,6 +530,72 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
     return true;
 }
 
+/* ---- Keys that lie within others ----------------------------------------- */
+
+/* Filters of domains, networks and paths. Counts and labels are those of a key
+ * itself. The sets-only module cannot make such keys. */
+#ifdef BLY_SMALL
+#define wasm_nests(f)      false
+#define wasm_find(f, key)  false
+#define wasm_enter(f, key) BLY_OK
+#define wasm_mark(labels)  BLY_OK
+#else
+static bool wasm_nests(const bly_filter *f)
+{
+    return bly_form_nests(bly_form_of(f));
+}
+
+static bool wasm_find(const bly_filter *f, bly_key key)
+{
+    uint16_t found;
+    bly_nested_find(f, bly_form_of(f), &key, 1, &found);
+    return found != BLY_NESTED_NONE;
+}
+
+static bly_status wasm_enter(bly_filter *f, bly_key key)
+{
+    bool seen = bly_contains(f, key.data, key.length);
+    bly_status status = bly_nested_add(f, bly_form_of(f), &key, 1, NULL);
+    return status >= 0 && seen ? BLY_SEEN : status;
+}
+
+/* Appends the markers of the keys that are kept, which have no labels. */
+static bly_status wasm_mark(const uint64_t *labels)
+{
+    uint64_t form = wasm_spec.form;
+    bool levels[BLY_NESTED_LEVELS] = { false };
+    const bly_value text = { .type = BLY_TEXT, .data = "" };
+    bly_key key;
+    if (!bly_form_nests(form) || wasm_kept.n == 0)
+        return BLY_OK;
+    if (labels != NULL)
+        return bly_form_key(&key, form, &text, NULL);
+    for (size_t i = 0; i < wasm_kept.n; i++) {
+        uint64_t at = wasm_kept.ends[i];
+        levels[bly_nested_level(form, (bly_key){
+            wasm_kept.data + at, (size_t)(wasm_kept.ends[i + 1] - at) })] = true;
+    }
+    for (unsigned i = 0; i < BLY_NESTED_LEVELS; i++) {
+        unsigned char room[2];
+        if (!levels[i])
+            continue;
+        wasm_keys = (bly_keys){ .n = 1, .width = 2,
+                                .data = bly_nested_marker(room, i).data };
+        if (!wasm_keep(true))
+            return BLY_ENOMEM;
+    }
+    return BLY_OK;
+}
+
+/* Returns key i of those that are set, which have ends. */
+static bly_key wasm_key_at(size_t i)
+{
+    uint32_t at = wasm_keys.offsets32[i];
+    return (bly_key){ (const char *)wasm_keys.data + at,
+                      wasm_keys.offsets32[i + 1] - at };
+}
+#endif
+
 /* ---- Make and free ------------------------------------------------------- */
 
 static bly_filter *wasm_made;
@@ -547,6 +614,9 @@ WASM_EXPORT(new) int wasm_new(const char *kind)
 /* Builds from the keys kept; `labels` is 0, or has one per key. */
 WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels)
 {
+    bly_status status = wasm_mark(labels);
+    if (status != BLY_OK)
+        return status;
     bly_keys keys = { .n = wasm_kept.n };
     keys.data = wasm_kept.data;
     keys.offsets64 = wasm_kept.ends;
@@ -583,12 +653,14 @@ WASM_EXPORT(free) void wasm_free(bly_filter *f)
 WASM_EXPORT(contains) int wasm_contains(const bly_filter *f, const void *key,
                                         size_t n)
 {
-    return bly_contains(f, key, n);
+    return wasm_nests(f) ? wasm_find(f, ((bly_key){ key, n }))
+                         : bly_contains(f, key, n);
 }
 
 WASM_EXPORT(add) int wasm_add(bly_filter *f, const void *key, size_t n)
 {
-    return bly_add(f, key, n);
+    return wasm_nests(f) ? (int)wasm_enter(f, ((bly_key){ key, n }))
+                         : (int)bly_add(f, key, n);
 }
 
 WASM_EXPORT(remove) int wasm_remove(bly_filter *f, const void *key, size_t n)
@@ -623,13 +695,24 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
 
 WASM_EXPORT(contains_many) int wasm_contains_many(const bly_filter *f)
 {
-    return bly_contains_many(f, &wasm_keys, wasm.yes);
+    if (!wasm_nests(f))
+        return bly_contains_many(f, &wasm_keys, wasm.yes);
+    for (size_t i = 0; i < wasm_keys.n; i++)
+        wasm.yes[i] = wasm_find(f, wasm_key_at(i));
+    return BLY_OK;
 }
 
 /* Sets `yes` for keys that may have been present. */
 WASM_EXPORT(add_many) int wasm_add_many(bly_filter *f)
 {
-    return bly_add_many(f, &wasm_keys, wasm.yes, NULL);
+    bly_status status = BLY_OK;
+    if (!wasm_nests(f))
+        return bly_add_many(f, &wasm_keys, wasm.yes, NULL);
+    for (size_t i = 0; status >= 0 && i < wasm_keys.n; i++) {
+        status = wasm_enter(f, wasm_key_at(i));
+        wasm.yes[i] = status == BLY_SEEN;
+    }
+    return status < 0 ? status : BLY_OK;
 }
 
 WASM_EXPORT(remove_many) int wasm_remove_many(bly_filter *f)

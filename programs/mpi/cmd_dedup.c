@@ -16,12 +16,12 @@
  * With --approximate the rounds continue until the rate is reached and pass 2
  * is skipped: a line in doubt counts as repeated, and no key is sent or kept.
  *
- * With --by, all of this is about the parts of documents (bloomery/exact/
- * units.c). A rank has whole documents, and the order of the parts is that of
- * one process, so that the same parts are repeated.
+ * With --by, all of this is about the parts of documents
+ * (documents/units.c). A rank has whole documents, and the order of the parts
+ * is that of one process, so that the same parts are repeated.
  */
 #include "mpi/dedup.h"
-#include "bloomery/exact/dedup.h"
+#include "documents/documents.h"
 #include "frame/json.h"
 #include "frame/options.h"
 #include "frame/output.h"

@@ -459,6 +459,34 @@ it("keys are changed as the form says", () => {
     same(a.unite(b).info().keys, "text");
 });
 
+it("keys lie within others", () => {
+    const lists = {
+        domain: [["Example.COM.", "*.evil.test"], ["a.b.EXAMPLE.com", "x.evil.test"],
+            ["com", "badexample.com"]],
+        cidr: [["192.0.2.0/24", "2001:db8::/32"], ["192.0.2.7", "2001:db8::9"],
+            ["192.0.3.0", "192.0.0.0/16"]],
+        path: [["/srv/www/"], ["/srv/www", "/srv//www/a"], ["/srv", "/srv/www2"]],
+    };
+    for (const [keys, [entries, inside, outside]] of Object.entries(lists)) {
+        const built = Filter.build("fuse", entries, { keys, rate: 1e-6 });
+        const added = new Filter("standard", { items: 99, keys, rate: 1e-6 });
+        same([added.add(entries[0]), added.add(entries[0])], [true, false]);
+        added.addMany(entries);
+        for (const f of [built, added, Filter.fromBytes(built.image())]) {
+            ok(inside.every((key) => f.contains(key)), keys);
+            ok(!outside.some((key) => f.contains(key)), keys);
+            same([...f.containsMany([...inside, ...outside])],
+                [...inside.map(() => 1), ...outside.map(() => 0)]);
+        }
+        refused(() => built.contains("a/../b c"), "EPARAM", "");
+        refused(() => built.contains(7), "EPARAM", "");
+        refused(() => Filter.build("bloomier:bits=4", entries,
+            { keys, labels: entries.map(() => 1) }), "EPARAM", "lies within");
+    }
+    refused(() => new Filter("standard", { items: 9, keys: "domain" }).add("ü.de"),
+        "EUNSUPPORTED", "other alphabets");
+});
+
 it("keys are added, counted, removed and labelled", () => {
     const f = new Filter("counting", { items: 1000 });
     same([f.add("a"), f.add("a"), f.add("b")], [true, false, true]);

@@ -5,7 +5,7 @@
  * lines are printed, adjacent ones at once. A last line without a newline gets
  * one, as in awk, sort and uniq.
  */
-#include "bloomery/exact/dedup.h"
+#include "documents/documents.h"
 #include "frame/bytes.h"
 #include "frame/output.h"
 

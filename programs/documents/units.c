@@ -14,7 +14,7 @@
  * n-gram that is repeated only within the line did not: a line of one word
  * again and again is new. A line of fewer than N words has none, and stays.
  */
-#include "bloomery/exact/dedup.h"
+#include "documents/documents.h"
 #include "frame/json.h"
 #include "frame/members.h"
 #include "frame/output.h"

@@ -14,7 +14,7 @@
  * Words end at blanks, which are the six of ASCII. From U+2E80 on, where
  * scripts have no blanks between words, each character is a word.
  */
-#include "bloomery/exact/dedup.h"
+#include "documents/documents.h"
 
 /* ==== Modulo a prime ==================================================== */
 

@@ -11,7 +11,7 @@
  * parts must be known, but does not write their outputs. An input that changed
  * in the meantime is an error.
  */
-#include "bloomery/exact/dedup.h"
+#include "documents/documents.h"
 #include "frame/bytes.h"
 #include "frame/inputs.h"
 #include "frame/output.h"
