@@ -1272,9 +1272,9 @@ export class Filter {
             if (given !== undefined)
                 counted(given, n);
             const build = () => specified(k, want, (name) => given === undefined
-                ? Filter.#made(k, k.c.build(name, 0))
+                ? Filter.#made(k, k.c.build(name, 0, form ?? 0))
                 : k.lent(bytewise(given), (at) => Filter.#made(k,
-                    k.c.build(name, at))));
+                    k.c.build(name, at, form ?? 0))));
             const out = k.watched(progress, 0, build);
             if (named === undefined && out.#isForeign())
                 return out;

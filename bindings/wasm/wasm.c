@@ -538,7 +538,7 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
 #define wasm_nests(f)      false
 #define wasm_find(f, key)  false
 #define wasm_enter(f, key) BLY_OK
-#define wasm_mark(labels)  BLY_OK
+#define wasm_mark(labels, form) BLY_OK
 #else
 static bool wasm_nests(const bly_filter *f)
 {
@@ -560,9 +560,8 @@ static bly_status wasm_enter(bly_filter *f, bly_key key)
 }
 
 /* Appends the markers of the keys that are kept, which have no labels. */
-static bly_status wasm_mark(const uint64_t *labels)
+static bly_status wasm_mark(const uint64_t *labels, uint64_t form)
 {
-    uint64_t form = wasm_spec.form;
     bool levels[BLY_NESTED_LEVELS] = { false };
     const bly_value text = { .type = BLY_TEXT, .data = "" };
     bly_key key;
@@ -572,8 +571,9 @@ static bly_status wasm_mark(const uint64_t *labels)
         return bly_form_key(&key, form, &text, NULL);
     for (size_t i = 0; i < wasm_kept.n; i++) {
         uint64_t at = wasm_kept.ends[i];
-        levels[bly_nested_level(form, (bly_key){
-            wasm_kept.data + at, (size_t)(wasm_kept.ends[i + 1] - at) })] = true;
+        bly_key kept = { wasm_kept.data + at,
+                         (size_t)(wasm_kept.ends[i + 1] - at) };
+        levels[bly_nested_level(form, kept)] = true;
     }
     for (unsigned i = 0; i < BLY_NESTED_LEVELS; i++) {
         unsigned char room[2];
@@ -611,10 +611,13 @@ WASM_EXPORT(new) int wasm_new(const char *kind)
     return bly_new(&wasm_made, kind, &wasm_spec);
 }
 
-/* Builds from the keys kept; `labels` is 0, or has one per key. */
-WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels)
+/* Builds from the keys kept, which were made by a form; `labels` is 0, or has
+ * one per key. The form is stated later. */
+WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels,
+                                  uint32_t form)
 {
-    bly_status status = wasm_mark(labels);
+    bly_status status = wasm_mark(labels, form);
+    (void)form;
     if (status != BLY_OK)
         return status;
     bly_keys keys = { .n = wasm_kept.n };

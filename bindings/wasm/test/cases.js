@@ -481,7 +481,7 @@ it("keys lie within others", () => {
         refused(() => built.contains("a/../b c"), "EPARAM", "");
         refused(() => built.contains(7), "EPARAM", "");
         refused(() => Filter.build("bloomier:bits=4", entries,
-            { keys, labels: entries.map(() => 1) }), "EPARAM", "lies within");
+            { keys, labels: entries.map(() => 1) }), "EFORM", "lies within");
     }
     refused(() => new Filter("standard", { items: 9, keys: "domain" }).add("ü.de"),
         "EUNSUPPORTED", "other alphabets");
