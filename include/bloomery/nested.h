@@ -65,18 +65,19 @@ BLY_API bly_key bly_nested_marker(unsigned char room[2], unsigned level)
                                   BLY_GIVEN(1);
 
 /* Adds n keys that bly_nested_key made, after the markers that the filter
- * lacks. Returns what bly_add_many returns; *done, which may be NULL, is the
- * number of keys that were added, without markers. */
+ * lacks. Returns what bly_add_many returns, or BLY_EPARAM for a key that was
+ * made in another way; *done, which may be NULL, is the number of keys that
+ * were added, without markers. */
 BLY_API bly_status bly_nested_add(bly_filter *filter, uint64_t form,
                                   const bly_key *keys, size_t n, size_t *done)
                                   BLY_GIVEN(1);
 
 /* Looks up n keys that bly_nested_key made. found[i] is the highest level of an
  * entry of keys[i] that is perhaps in the filter, or BLY_NESTED_NONE: certainly
- * no entry is. Cannot fail. A key whose data is NULL has no entries. If the
- * filter does not state this form, for example because its file is in another
- * system's format, it may lack markers, and entries of all levels are asked
- * for. */
+ * no entry is. Cannot fail. A key whose data is NULL, or that was made in
+ * another way, has no entries. If the filter does not state this form, for
+ * example because its file is in another system's format, it may lack markers,
+ * and entries of all levels are asked for. */
 BLY_API void bly_nested_find(const bly_filter *filter, uint64_t form,
                              const bly_key *keys, size_t n, uint16_t *found)
                              BLY_GIVEN(1);

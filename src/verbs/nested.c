@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "bits/casefold.h"
 
 /* ---- Text --------------------------------------------------------------- */
@@ -314,6 +315,15 @@ unsigned bly_nested_level(uint64_t form, bly_key key)
          ? 0 : nested_count(key, '/') + !nested_is_rooted(key);
 }
 
+/* Returns whether bly_nested_key can have made the key. */
+static bool nested_is_key(uint64_t form, bly_key key)
+{
+    return key.data != NULL && key.length > 0
+        && (form != BLY_KEYS_CIDR || key.length == NESTED_CIDR)
+        && bly_nested_level(form, key)
+           < (form == BLY_KEYS_CIDR ? NESTED_BITS + 1 : BLY_NESTED_LEVELS);
+}
+
 bly_key bly_nested_marker(unsigned char room[2], unsigned level)
 {
     room[0] = 0xFF;
@@ -393,7 +403,8 @@ bly_key bly_nested_entry(uint64_t form, bly_key key, unsigned level,
                          char room[BLY_NESTED_TEXT])
 {
     uint8_t network[NESTED_CIDR];
-    if (level > bly_nested_level(form, key) || level < nested_least(form, key))
+    if (!nested_is_key(form, key) || level > bly_nested_level(form, key)
+        || level < nested_least(form, key))
         return (bly_key){ NULL, 0 };
     key = nested_entry(form, key, level, network);
     if (form != BLY_KEYS_CIDR)
@@ -433,7 +444,8 @@ static unsigned nested_highest(uint64_t form, const bly_key *keys, size_t n)
 {
     unsigned most = 0;
     for (size_t i = 0; i < n; i++) {
-        unsigned level = bly_nested_level(form, keys[i]);
+        unsigned level = nested_is_key(form, keys[i])
+                       ? bly_nested_level(form, keys[i]) : 0;
         most = level > most ? level : most;
     }
     return most;
@@ -507,7 +519,7 @@ void bly_nested_find(const bly_filter *filter, uint64_t form,
         nested_markers(&levels, filter, nested_highest(form, keys, n));
     for (size_t i = 0; i < n; i++) {
         found[i] = BLY_NESTED_NONE;
-        if (keys[i].data != NULL && keys[i].length > 0)
+        if (nested_is_key(form, keys[i]))
             nested_append_all(&batch, form, i, keys[i], &levels);
     }
     nested_ask(&batch);
@@ -522,8 +534,12 @@ bly_status bly_nested_add(bly_filter *filter, uint64_t form,
     if (n == 0)
         return BLY_OK;
     nested_markers(&has, filter, BLY_NESTED_LEVELS - 1);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (!nested_is_key(form, keys[i]))
+            return status_fail(BLY_EPARAM, "key %zu was not made by "
+                               "bly_nested_key, in the form of the filter", i);
         wanted.any[bly_nested_level(form, keys[i])] = true;
+    }
     for (unsigned i = 0; i < BLY_NESTED_LEVELS; i++) {
         uint8_t room[2];
         bly_key marker = bly_nested_marker(room, i);

@@ -186,6 +186,33 @@ static void test_other_forms_and_values(void **state)
     assert_false(bly_form_nests(BLY_KEYS_DOMAIN | BLY_FORM_LOWER));
 }
 
+/* Bytes that bly_nested_key does not make are not added, and find nothing. */
+static void test_other_bytes(void **state)
+{
+    (void)state;
+    static unsigned char bytes[1000];
+    memset(bytes, '/', sizeof bytes);
+    const struct { uint64_t form; size_t length; } cases[] = {
+        { BLY_KEYS_CIDR, 1 }, { BLY_KEYS_CIDR, 18 }, { BLY_KEYS_PATH, 300 },
+        { BLY_KEYS_DOMAIN, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t form = cases[i].form;
+        bly_key key = { bytes, cases[i].length };
+        char room[BLY_NESTED_TEXT];
+        uint16_t found;
+        bly_filter *f;
+        assert_status(bly_new(&f, "standard", &(bly_spec){ .capacity = 9,
+                                                           .form = form }),
+                      BLY_OK);
+        assert_status(bly_nested_add(f, form, &key, 1, NULL), BLY_EPARAM);
+        bly_nested_find(f, form, &key, 1, &found);
+        assert_int_equal(found, BLY_NESTED_NONE);
+        assert_null(bly_nested_entry(form, key, 1, room).data);
+        bly_free(f);
+    }
+}
+
 /* ---- Lookups ------------------------------------------------------------ */
 
 enum { ENTRIES = 300, ASKED = 2000, ROOM = 64, NESTED_STREAM = 41 };
@@ -368,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_deep_paths),
         cmocka_unit_test(test_other_alphabets),
         cmocka_unit_test(test_other_forms_and_values),
+        cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_without_markers),
         cmocka_unit_test(test_a_level_is_added),
