@@ -101,8 +101,8 @@ int main(int argc, char **argv)
              "at %u of %u budgets", fewer, budgets);
     lab_says(&l, "ours: with three runs, each ten times as large as the one "
                  "before, they need less than half of the reads",
-             half == budgets, "the formula's factor of %.3f, or less, is within "
-             "the intervals at %u of %u budgets",
+             half == budgets, "the formula's factor of %.3f, or less, is "
+             "within the intervals at %u of %u budgets",
              dayan_formula(1, false) / dayan_formula(1, true), half, budgets);
     return lab_close(&l);
 }
