@@ -111,8 +111,8 @@ static void whitaker_claim(lab *l, size_t row, const lab_measure *share)
         double p = whitaker_table[row].stopped[i];
         char what[96];
         snprintf(what, sizeof what, "stopped by mistake within %u hops, %u "
-                 "bits with %u for each", whitaker_at[i], whitaker_table[row].bits,
-                 whitaker_table[row].each);
+                 "bits with %u for each", whitaker_at[i],
+                 whitaker_table[row].bits, whitaker_table[row].each);
         lab_number(l, what, p,
                    .0005 + lab_z * sqrt(p * (1 - p) / WHITAKER_PATHS),
                    share[whitaker_at[i]]);
