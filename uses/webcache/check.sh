@@ -1,119 +1,68 @@
-# check.sh - a web cache: every page is the right one, the filter loses no hit,
-# and the disk is read in vain at the filter's rate.
+# check.sh - webcache: logs of each format give what a model without a filter
+# does, and the disk is read in vain at the filter's rate.
 . "${1:?}/lib.sh"
+command -v python3 >found.python || { skip webcache 'no python3'; finish; }
 
-# The web is this machine's documents. Real requests are private, so they are
-# drawn: the i-th page of every other one is requested in proportion to 1 / i.
-web=$MACHINE/usr/share/doc
-(cd "$web" && find . -type f -size -16k) | grep -v "[^A-Za-z0-9/._+-]" | sort |
-    sed 's|^\./||' | awk "NR % $(work 5 1) == 0" | head -n 20000 >pages
-[ "$(wc -l <pages)" -ge 200 ] || { absent webcache 'no documents'; finish; }
-slots=$(($(wc -l <pages) / 8))
-awk -v n="$(work 1500 60000)" 'NR % 2 { page[++pages] = $0 }
-    END { for (x = 1; n > 0; n--) {
-        x = x * 16807 % 2147483647
-        i = int(exp(x / 2147483647 * log(pages + 1)))
-        print page[i * 7919 % pages + 1] } }' pages >requests
-(cd "$web" && xargs cat) <requests >wanted
-
-# run FOLDER OPTIONS...: sends the requests through a cache; its messages go to
-# `said`.
-run() {
-    run_folder=$1
-    shift
-    mkdir -p "$run_folder"
-    "$PROGRAM" -v -n $slots "$@" "$web" "$run_folder" 2>said
+# compared NAME SIZES LOG...: the program's table beside the model's. Looks with
+# the filter are those at objects that are there, and the ones in vain.
+compared() {
+    compared_name=$1 compared_sizes=$2
+    shift 2
+    "$PROGRAM" -p 0.1 "$compared_sizes" "$@" 2>said | tail -n +2 >table
+    for size in $(echo "$compared_sizes" | tr , ' '); do
+        python3 "$USE/model.py" cache "$size" "$@"
+    done >model
+    awk -F '\t' -v OFS='\t' '{ print $1, $2, $3, $4, $5, $6 - $7 }' table >found
+    check "$compared_name: what the model says" cmp found model
 }
 
-said() {
-    sed -n "s/^$1 //p" said
-}
+# ---- Logs of known requests --------------------------------------------------
 
-# The caches with a filter, and one that is always read. A repeated page errs
-# again while the filter hardly changes, so the number of reads in vain is only
-# a figure here, and is compared with the rate below.
-run always -a <requests >told
-check 'always: every page is the right one' cmp told wanted
-hits=$(said hits)
-dropped=$(said dropped)
-check 'always: looked for each request' test "$(said looked)" -eq \
-    "$(wc -l <requests)"
-for kind in counting $(work '' 'cuckoo dleft'); do
-    run $kind -k $kind <requests >told
-    check "$kind: every page is the right one" cmp told wanted
-    check "$kind: no hit is lost" test "$(said hits) $(said dropped)" = \
-        "$hits $dropped"
-    check "$kind: no more hits than looks" test "$(said looked)" -ge "$hits"
-    check "$kind: the same cache" diff -r always $kind
-    figure "$kind" "$(wc -l <requests) requests for $(sort -u requests | wc -l) \
-pages, $slots slots: $hits hits, and looked $(said in-vain) times in vain \
-(predicted $(said expected)) instead of $(($(wc -l <requests) - hits))"
+for format in common squid; do
+    python3 "$USE/model.py" make $format "$(work 4000 200000)" \
+        "$(work 1500 50000)" >$format.log
+    compared $format "$(work 20000,200000,2000000 1000000,10000000,100000000)" \
+        $format.log
+    figure "$format" "$(awk -F '\t' '{ print $1 ": hits " $3 ", of bytes " $4 \
+        ", looks " $6 " instead of " $5 ", filter of " $9 " bytes;" }' table |
+        tr '\n' ' ')"
+    check "$format: each line is understood" sh -c '! grep -q format said'
+done
+compared 'both at once' 200000 common.log squid.log
+gzip -c common.log | zcat | "$PROGRAM" -p 0.1 200000 2>said | cut -f 1-5 >found
+"$PROGRAM" -p 0.1 200000 common.log 2>said | cut -f 1-5 >wanted
+check 'compressed, from standard input' cmp found wanted
+printf '%s\n' 'not a log' '' '1.5 2 x y/200' >other
+cat other common.log | "$PROGRAM" -p 0.1 200000 2>said | cut -f 1-5 >found
+check 'other lines change nothing' cmp found wanted
+check 'and are counted' grep -q '^webcache: 3 lines are in no known' said
+
+# ---- Looks in vain -----------------------------------------------------------
+
+# Each URL is requested once, so all are absent when they are, and none depends
+# on another. Half of them fill the cache.
+awk -v n="$(work 20000 200000)" 'BEGIN { for (i = 0; i < n; i++)
+    print "h - - [t] \"GET /" i " HTTP/1.1\" 200 1000" }' >once.log
+for kind in counting cuckoo; do
+    for rate in $(work 0.1 '0.01 0.1'); do
+        "$PROGRAM" -k $kind -p "$rate" 5000K once.log 2>said | tail -n 1 >row
+        in_band "$kind at $rate: looks in vain" "$(cut -f 7 row)" \
+            "$(wc -l <once.log)" "$(awk -F '\t' -v n="$(wc -l <once.log)" \
+                '{ printf "%.9f", $8 / n }' row)"
+        check "$kind at $rate: none is there" test "$(cut -f 3,6 row)" = \
+            "$(printf '0.0000\t%s' "$(cut -f 7 row)")"
+    done
 done
 
-# Compared with awk. A page's slot is found by loading it alone: request all,
-# note the occupant, and request the others again.
-cp pages unknown
-: >slot
-while [ -s unknown ]; do
-    rm -rf alone
-    run alone -a <unknown >told
-    (cd alone && find . -type f -exec awk 'FNR == 1 {
-        print $0 "\t" FILENAME; nextfile }' {} +) | sort >there
-    cat there >>slot
-    cut -f 1 there | sort | comm -13 - unknown >left
-    [ "$(wc -l <left)" -lt "$(wc -l <unknown)" ] || break
-    sort left >unknown
+refused 'no log' 'none: No such file' "$PROGRAM" 1M none
+sed 's/GET/HEAD/' common.log >heads
+refused 'a log without GETs' 'no GET' "$PROGRAM" 1M heads
+for size in 0 none 1X 1M,, 99999999999G; do
+    refused "a size of $size" 'usage: webcache' "$PROGRAM" "$size" common.log
 done
-check 'every page has one slot' test "$(cut -f 1 slot | sort | uniq -d | wc -l) \
-$(wc -l <slot)" = "0 $(wc -l <pages)"
-awk -F '\t' 'FNR == NR { slot[$1] = $2; next }
-    has[slot[$0]] == $0 { hits++; next }
-    { dropped += slot[$0] in there; has[slot[$0]] = $0; there[slot[$0]] }
-    END { print hits + 0, dropped + 0 }' slot requests >model
-check 'as many hits as there are to be' test "$(cat model)" = "$hits $dropped"
-
-# Pages never requested, each once: all are absent.
-sort -u requests | comm -13 - pages >strangers
-for rate in $(work 0.2 '0.01 0.2'); do
-    rm -rf cold
-    run cold -p $rate <requests >told
-    run cold -p $rate <strangers >told
-    check "$rate: none of them is there" test "$(said hits)" -eq 0
-    in_band "looked in vain, asked for $rate" "$(said in-vain)" \
-        "$(wc -l <strangers)" "$(awk -v e="$(said expected)" \
-            -v n="$(wc -l <strangers)" 'BEGIN { print e / n }')"
-done
-
-# After a restart everything in the cache is found; with another number of
-# slots, pages in the wrong slot are removed, but no other files.
-find counting -name '*.page' -exec head -qn 1 {} + >there
-echo 'mine' >counting/notes.txt
-echo 'mine' >counting/2024
-ln -s ../kept counting/new
-echo 'mine' >kept
-run counting <there >told
-check 'after a new start all of it is found' test \
-    "$(said hits) $(said dropped)" = "$(wc -l <there) 0"
-slots=$((slots / 3))
-rm -f counting/$slots.page
-ln -s ../kept counting/$slots.page
-run counting <requests >told
-check 'in fewer slots every page is the right one' cmp told wanted
-check 'no more files than slots' test \
-    "$(find counting -name '*.page' | wc -l)" -le $slots
-for mine in counting/notes.txt counting/2024 counting/new kept; do
-    check "and nobody else's is touched: $mine" grep -qx mine $mine
-done
-
-refused 'no cache' 'none: No such file' "$PROGRAM" "$web" none
-refused 'no folders' 'usage: webcache' "$PROGRAM"
-refused 'slots that are none' 'usage: webcache' "$PROGRAM" -n few "$web" cold
+refused 'no size' 'usage: webcache' "$PROGRAM"
+refused 'a rate that is no number' 'usage: webcache' "$PROGRAM" -p few 1M \
+    common.log
 refused 'a kind that only adds' 'standard: of this kind no key can be removed' \
-    "$PROGRAM" -k standard "$web" cold
-head -n 1 pages >one
-{ cat one && printf '%s\n' ../../../etc/hostname . none && cat one; } >bad
-refused 'pages that are none' 'origin has no such page' \
-    sh -c '"$1" "$2" cold <bad >told' - "$PROGRAM" "$web"
-(cd "$web" && cat "$(cat "$OLDPWD/one")" "$(cat "$OLDPWD/one")") >wanted
-check 'the others are answered' cmp told wanted
+    "$PROGRAM" -k standard 1M common.log
 finish
