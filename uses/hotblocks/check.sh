@@ -10,6 +10,27 @@ python3 "$USE/model.py" "$reads" "$blocks" >trace
 figure trace "$(wc -l <trace) reads of $(sort -u trace | wc -l) blocks, \
 $(sort trace | uniq -u | wc -l) of them once"
 
+# The same reads in the formats of blktrace and of Microsoft Research, between
+# writes and other events.
+awk '{ printf "8,0 1 %d 0.%09d 697 Q R %.0f + 8 [dd]\n", 3 * NR, NR, 8 * $1
+       printf "  8,0    1 %8d     0.%09d   697  D   R %.0f + 8 [dd]\n", 3 * NR + 1,
+              NR, 8 * $1
+       printf "8,0 1 %d 0.%09d 697 D WS %.0f + 8 [dd]\n", 3 * NR + 2, NR, 8 * NR
+       printf "8,0 1 %d 0.%09d 0 C R %.0f + 8 [0]\n", 3 * NR + 3, NR, 8 * $1 }
+     END { print "CPU0 (sda):"; print " Reads Queued: 3, 12KiB" }' trace >blkparsed
+awk '{ printf "R %.0f 8\nW %.0f 8\n", 8 * $1, 8 * NR }' trace >issued
+awk '{ printf "12816637200%07d,web,0,Read,%.0f,4096,%d\n", NR, 4096 * $1, NR
+       printf "12816637200%07d,web,0,Write,%.0f,512,%d\n", NR, 512 * NR, NR
+       printf "12816637200%07d,web,1,Read,%.0f,512,%d\n", NR, 512 * NR, NR }' \
+    trace >cambridge.csv
+for format in blkparsed issued cambridge.csv; do
+    awk -v disk=0 -f "$USE/blocks.awk" $format >read
+    check "the blocks of $format" cmp read trace
+done
+printf 'R 7 10\n' | awk -f "$USE/blocks.awk" >read
+printf '0\n1\n2\n' >wanted
+check 'a read that touches three blocks' cmp read wanted
+
 # planned RATE NAME: a number of a period's filter.
 planned() {
     "$BLOOMERY" plan --json -k buffered -n "$period" -p "$1" |
