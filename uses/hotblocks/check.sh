@@ -10,7 +10,7 @@ python3 "$USE/model.py" "$reads" "$blocks" >trace
 figure trace "$(wc -l <trace) reads of $(sort -u trace | wc -l) blocks, \
 $(sort trace | uniq -u | wc -l) of them once"
 
-# The same reads in the formats of blktrace and of Microsoft Research, between
+# Write these reads in the formats of blktrace and of Microsoft Research, between
 # writes and other events.
 awk '{ printf "8,0 1 %d 0.%09d 697 Q R %.0f + 8 [dd]\n", 3 * NR, NR, 8 * $1
        printf "  8,0    1 %8d     0.%09d   697  D   R %.0f + 8 [dd]\n", 3 * NR + 1,
