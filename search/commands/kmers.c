@@ -11,8 +11,8 @@
  * each base. The term is the smaller number of it and its reverse complement.
  *
  * Bytes come in blocks that may end anywhere, so that neither a chromosome nor
- * its lines need to be in memory. The hashes are: they are sorted and freed of
- * repeats whenever their array is full.
+ * its lines need to be in memory. The hashes do: whenever their array is full,
+ * they are sorted and freed of repeats.
  *
  * RARE K-MERS
  *
@@ -22,8 +22,8 @@
  * keeps N - 1 of equal ones, and in the end a k-mer stays if it has as many. A
  * filter has no false negatives, so each k-mer that occurs N times stays. At
  * most the share KMERS_RATE of those that occur N - 1 times stay as well: each
- * is let through by mistake when it comes first. N = 2 takes 2 bytes or so for
- * each different k-mer of the reads and 8 to 16 for each that stays.
+ * is let through by mistake when it comes first. N = 2 takes about 2 bytes for
+ * each different k-mer of the reads and 8 to 32 for each that stays.
  */
 #include "search/commands/search.h"
 
@@ -31,7 +31,7 @@
 #include <string.h>
 
 enum {
-    KMERS_ROOM = 1 << 22,               /* hashes before they are sorted     */
+    KMERS_ROOM = 1 << 23,               /* hashes before they are sorted     */
     KMERS_EXPECTED = 1 << 20,           /* k-mers of a file; it may have more */
     KMERS_CR = 5
 };
@@ -316,7 +316,8 @@ int kmers_next(terms *t, text_reader *text, settings_part *part, int *error)
     }
     if (*error == 0)
         *error = kmers_error(kmers_end(t));
-    t->n = multiset_sift(t->hashes, t->n, kmers_most(t), 1);
+    if (t->sequences.least > 2 || t->n > KMERS_ROOM)
+        t->n = multiset_sift(t->hashes, t->n, kmers_most(t), 1);
     return *error == 0;
 }
 
