@@ -33,7 +33,7 @@ done
 
 # ---- Rare k-mers -------------------------------------------------------------
 
-# Of 3000 k-mers 1000 occur once, twice and three times.
+# There are 3000 k-mers. A third of them occurs once, twice and three times each.
 awk 'BEGIN {
     srand(7)
     for (i = 0; i < 3000; i++) {
