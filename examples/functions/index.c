@@ -80,6 +80,20 @@ static unsigned which(const bly_index *index, const uint64_t *hash)
     return found;
 }
 
+static uint32_t count(const bly_index *index, const uint64_t *hash)
+{
+    /* example */
+    bly_index_stat_t is;
+    bly_index_stat(&is, index);
+    uint32_t *counts = calloc(is.documents + 1, sizeof *counts);
+    if (counts == NULL || bly_index_count(counts, index, hash, 1) < 0)
+        errx(1, "%s", bly_why());
+    uint32_t first = counts[0];         /* keys of document 0                */
+    free(counts);
+    /* end */
+    return first;
+}
+
 static void names(const bly_index *index)
 {
     /* example */
@@ -141,7 +155,7 @@ int main(void)
     bly_keys red = { .n = 1, .data = "red", .width = 3 };
     if (print_documents(index, &sea) != 2 ||
         bly_index_hash(&hash, index, &red) < 0 ||
-        which(index, &hash) != 1)
+        which(index, &hash) != 1 || count(index, &hash) > 1)
         errx(1, "other documents were found");
     if (bly_index_begin(&maker, "copy.index", &(bly_index_spec){ 0 }) < 0)
         errx(1, "%s", bly_why());

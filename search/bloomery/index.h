@@ -212,6 +212,16 @@ BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least) BLY_MUST BLY_GIVEN(1, 2);
 
+/* Counts the keys that each document perhaps contains. There are n keys, and
+ * counts[i] is how many of them document i perhaps contains: all that it does,
+ * and others at the rate of the index. `counts` has an element for each
+ * document; it is 0 for those that are dropped. A key that is given twice
+ * counts twice. Thread-safe. BLY_EPARAM (n is above 2^32 - 1), BLY_ENOMEM,
+ * BLY_ECORRUPT (rows are damaged: rebuild the index). */
+BLY_API bly_status bly_index_count(uint32_t *counts, const bly_index *index,
+                                   const uint64_t *hashes, size_t n)
+                                   BLY_MUST BLY_GIVEN(1, 2);
+
 /* Called with each document that perhaps contains the keys. Return false to
  * stop. */
 typedef bool bly_index_visitor(void *context, uint64_t number,

@@ -24,7 +24,7 @@ enum { INDEX_BLOCK = 1 << 18 };
 typedef struct {
     const char *output, *by;
     double      rate;
-    uint64_t    block, jobs, memory;
+    uint64_t    block, least, jobs, memory;
     cli_inputs  inputs;
     bool        update, plan, plain, force, quiet, json;
 } index_settings;
@@ -39,7 +39,11 @@ static const cli_option index_options[] = {
     { 'b', "block", "SIZE", CLI_SIZE, offsetof(index_settings, block), false,
       "Split files that are longer, once decompressed, into documents of "
       "whole lines, so that 'which' can name a part. Default: 256K. Files of "
-      "k-mers are never split, and are read into memory." },
+      "k-mers are never split." },
+    { 0, "min-count", "N", CLI_NUMBER, offsetof(index_settings, least), false,
+      "Leave out k-mers that occur fewer than N times in their file, as most "
+      "errors of sequencing do: 2 for reads. Default: 1. About 1% of those "
+      "that occur N - 1 times stay." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(index_settings, rate), false,
       "The share of documents that are named for a term that they do not have. "
       "Default: 1%, or 30% for trigrams and k-mers, of which a query has "
@@ -61,7 +65,7 @@ static const cli_option index_options[] = {
       "or inode have changed, and drop files that are gone. --by, --block and "
       "the rate stay as they were; so do -r, --git and PATHS if none are "
       "given. If FILE does not exist, it is made from PATHS.",
-      .excludes = "plan by block rate no-decompress" },
+      .excludes = "plan by block min-count rate no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
       "Write no index, but estimate its size from some of the files." },
     CLI_NO_DECOMPRESS_OPTION(index_settings, plain),
@@ -90,6 +94,8 @@ static const cli_example index_examples[] = {
     { "bloomery index -o logs.blx --update", "Read only what has changed." },
     { "bloomery index -o genomes.blx --by kmers=31 genomes/*.fa",
       "Index sequences of 31 bases in FASTA files." },
+    { "bloomery index -o runs.blx --by kmers=31 --min-count 2 runs/*.fq.gz",
+      "Index reads, without most errors of sequencing." },
     { NULL, NULL }
 };
 
@@ -132,7 +138,8 @@ static bool index_lacks(int error)
         || error == EAGAIN;
 }
 
-static int index_refuse(index_job *job, const char *name, int error)
+static int index_refuse(index_job *job, const char *name, const terms *t,
+                        int error)
 {
     job->unread = true;
     if (index_lacks(error))
@@ -145,6 +152,10 @@ static int index_refuse(index_job *job, const char *name, int error)
     else if (error == EFBIG)
         report_error("'%s' has a line of more than 64 MiB: the index does not "
                      "cover the rest of the file", name);
+    else if (error == EBADMSG)
+        report_error("line %" PRIu64 " of '%s' %s: the index does not cover "
+                     "this file", t->sequences.line, name,
+                     t->sequences.broken);
     else
         refuse_file(name, error);
     return CLI_GO;
@@ -154,7 +165,7 @@ static int index_refuse(index_job *job, const char *name, int error)
  * so that it counts as changed. */
 static int index_cut(index_job *job, const char *name, terms *t, int error)
 {
-    if (index_refuse(job, name, error) != CLI_GO)
+    if (index_refuse(job, name, t, error) != CLI_GO)
         return CLI_ERROR;
     t->n = 0;
     return index_add(job, name, &(settings_part){ .stamp = 0 }, t);
@@ -163,18 +174,11 @@ static int index_cut(index_job *job, const char *name, terms *t, int error)
 static int index_blocks(index_job *job, const char *name, text_reader *text,
                         terms *t)
 {
-    text_block block;
+    settings_part part;
     int error, status = CLI_GO;
 
-    while (status == CLI_GO && text_next(text, &block, &error)) {
-        settings_part part = { text->stamp, block.offset, block.n, block.lines,
-                               block.binary, block.whole };
-
-        status = terms_find(t, block.bytes, block.n)
-               ? index_add(job, name, &part, t) : report_no_memory();
-        job->bytes += block.n;
-        progress_at(job->bytes);
-    }
+    while (status == CLI_GO && terms_next(t, text, &part, &error))
+        status = index_add(job, name, &part, t);
     return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
                                           : status;
 }
@@ -185,7 +189,7 @@ static int index_file(index_job *job, const char *name, text_reader *text,
     int error = text_open(text, name), status = CLI_GO;
 
     if (error != 0)
-        status = index_refuse(job, name, error);
+        status = index_refuse(job, name, t, error);
     else if (job->self.st_ino != text->about.st_ino
              || job->self.st_dev != text->about.st_dev)
         status = index_blocks(job, name, text, t);
@@ -197,13 +201,14 @@ static void *index_loop(void *argument)
 {
     index_job *job = argument;
     text_reader text = { .block = (size_t)job->made.block,
-                         .uncut = job->made.rule == TERMS_KMERS,
+                         .anywhere = job->made.rule == TERMS_KMERS,
                          .plain = job->made.plain, .numbers = true,
-                         .fd = -1 };
+                         .total = &job->bytes, .fd = -1 };
     terms t;
     bool fine = terms_open(&t, job->made.rule, job->made.k);
     int status = fine ? CLI_GO : report_no_memory();
 
+    t.sequences.least = job->made.least;
     for (size_t i; status == CLI_GO && !job->failed
          && (i = job->next++) < job->files.count; ) {
         status = index_file(job, job->files.names[i], &text, &t);
@@ -409,6 +414,7 @@ static int index_renew(index_settings *s, index_job *job,
     job->made.rule = e->made.rule;
     job->made.k = e->made.k;
     job->made.block = e->made.block;
+    job->made.least = e->made.least;
     job->made.plain = e->made.plain;
     return CLI_GO;
 }
@@ -426,6 +432,13 @@ static int index_new(const cli_command *self, const index_settings *s,
     if (made->rule == TERMS_KMERS && s->block != 0)
         return options_wrong(self, "--block cuts files into lines, but k-mers "
                                    "continue from line to line");
+    if (made->rule != TERMS_KMERS && s->least != 0)
+        return options_wrong(self, "--min-count is for k-mers: give --by "
+                                   "kmers=31");
+    if (s->least > KMERS_LEAST)
+        return report_error("--min-count %" PRIu64 " is more than %d: give "
+                            "less", s->least, KMERS_LEAST);
+    made->least = s->least != 0 ? s->least : 1;
     if (operands->count == 0 && s->inputs.list == NULL && !s->inputs.recursive)
         return options_wrong(self, "there are no files to read: name files, or "
                                    "use -r");
@@ -496,7 +509,9 @@ const cli_command cmd_index = {
         "within a line, without regard to case; words, runs of letters, digits "
         "and _, without regard to case, and also whole addresses and UUIDs; "
         "fields, which stand between blanks; lines; or kmers=31, so many bases "
-        "in a row in FASTA files, on either strand.\n\n"
+        "in a row in files of FASTA or FASTQ, on either strand. A file that "
+        "begins with '@' is FASTQ, with four lines in each record. Letters "
+        "other than A, C, G, T and U, in either case, are in no k-mer.\n\n"
         "Compressed files are read decompressed. A file that cannot be read is "
         "left out with a message; the index is still made, and the exit status "
         "is 2.\n\n"

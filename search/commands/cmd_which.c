@@ -3,16 +3,14 @@
 #include "frame/json.h"
 #include "frame/options.h"
 #include "frame/output.h"
-#include "frame/sort.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     double least;
-    bool   any, files, null, json;
+    bool   any, sequences, files, null, json;
 } which_settings;
 
 static const cli_option which_options[] = {
@@ -23,6 +21,14 @@ static const cli_option which_options[] = {
       false, "Name documents that may have at least this share of the terms: "
       "0.8, 80%. For k-mers and for texts that are nearly alike.",
       .excludes = "any" },
+    { 0, "sequences", NULL, CLI_FLAG, offsetof(which_settings, sequences),
+      false, "Query each record of FASTA or FASTQ files, instead of WORDS, in "
+      "an index of k-mers; '-' is standard input. Prints a line for each "
+      "record and each file that may have its k-mers, with six columns: the "
+      "name of the record, the file, the k-mers found, the different k-mers "
+      "of the record, the share found, and how many k-mers would be found by "
+      "chance.",
+      .excludes = "any files-with-matches null" },
     { 0, "files-with-matches", NULL, CLI_FLAG,
       offsetof(which_settings, files), false,
       "Name each file once, without its parts." },
@@ -31,7 +37,8 @@ static const cli_option which_options[] = {
       .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(which_settings, json), false,
       "Print an array of objects with file, offset, bytes, lines_before and "
-      "whole (true if the object is all of the file).",
+      "whole (true if the object is all of the file). With --sequences: query, "
+      "file, found, asked, share and by_chance.",
       .group = CLI_OUTPUT },
     { 0 }
 };
@@ -43,6 +50,8 @@ static const cli_example which_examples[] = {
       "Name each file once, as for 'xargs zgrep -w timeout'." },
     { "bloomery which --at-least 80% genomes.blx $(cat gene.txt)",
       "Name the genomes that may have most k-mers of a sequence." },
+    { "bloomery which --sequences --at-least 80% genomes.blx reads.fq.gz",
+      "Name the genomes that may have most k-mers of each read." },
     { NULL, NULL }
 };
 
@@ -110,19 +119,8 @@ static int which_each(which_job *job, terms *t, const cli_operands *words)
     return status;
 }
 
-/* Removes repeated hashes, which would count more than others. */
-static size_t which_once(uint64_t *hashes, size_t n)
-{
-    size_t once = 0;
-
-    sort_words(hashes, n, 64, 0);
-    for (size_t i = 0; i < n; i++)
-        if (once == 0 || hashes[once - 1] != hashes[i])
-            hashes[once++] = hashes[i];
-    return once;
-}
-
-/* Looks up all terms of all words together; a share of them suffices. */
+/* Looks up all terms of all words together; a share of them suffices. A term
+ * that is repeated counts once. */
 static int which_share(which_job *job, terms *t, const cli_operands *words)
 {
     uint64_t *all = NULL;
@@ -138,10 +136,9 @@ static int which_share(which_job *job, terms *t, const cli_operands *words)
         n += t->n;
     }
     if (status == CLI_GO) {
-        n = which_once(all, n);
+        n = multiset_sift(all, n, 1, 1);
         if (bly_index_which(job->row, job->index, all, n,
-                            (size_t)fmax(1, ceil(job->want->least * (double)n
-                                                 - 1e-9))) < 0)
+                            multiset_share(job->want->least, n)) < 0)
             status = filter_error();
     }
     free(all);
@@ -237,6 +234,8 @@ static int which_run(const cli_command *self, int argc, char **argv)
     if (s.least >= 0 && s.least <= 0)
         return options_wrong(self, "--at-least 0 would name every document: "
                                    "give a share above 0");
+    if (s.sequences)
+        return sequences_query(&operands, s.least, s.json);
     job.index = settings_open(operands.names[0], &job.made);
     if (job.index == NULL)
         return CLI_ERROR;

@@ -9,7 +9,6 @@
 #include "frame/output.h"
 #include "frame/progress.h"
 #include "frame/refuse.h"
-#include "frame/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -76,37 +75,24 @@ static bool plan_takes(plan_class *c)
 
 /* ==== Reading =========================================================== */
 
-/* Returns the number of distinct terms. */
-static uint64_t plan_different(terms *t)
-{
-    uint64_t n = 0;
-
-    sort_words(t->hashes, t->n, 64, 0);
-    for (size_t i = 0; i < t->n; i++)
-        n += i == 0 || t->hashes[i] != t->hashes[i - 1];
-    return n;
-}
-
 /* Returns false if out of memory. Unreadable files take no space. */
 static bool plan_file(plan_class *c, const bly_index_spec *spec,
                       text_reader *text, terms *t, const char *name)
 {
     int error = text_open(text, name);
-    bool fine = true;
-    text_block block;
+    settings_part part;
 
     c->read++;
     if (error == 0)
         c->read_stored += (double)text->about.st_size;
-    while (fine && error == 0 && text_next(text, &block, &error)) {
-        fine = terms_find(t, block.bytes, block.n);
-        c->bytes += (double)block.n;
+    while (error == 0 && terms_next(t, text, &part, &error)) {
+        t->n = multiset_sift(t->hashes, t->n, 1, 1);
+        c->bytes += (double)part.length;
         c->documents++;
-        if (fine)
-            c->rows += (double)bly_index_bits(spec, plan_different(t)) / 8;
+        c->rows += (double)bly_index_bits(spec, t->n) / 8;
     }
     text_close(text);
-    return fine;
+    return error != ENOMEM;
 }
 
 static bool plan_read(plan *p, const settings *made, double rate,
@@ -115,11 +101,12 @@ static bool plan_read(plan *p, const settings *made, double rate,
     const bly_index_spec spec = { .rate = rate,
                                   .probes = terms_probes(made->rule) };
     text_reader text = { .block = (size_t)made->block,
-                         .uncut = made->rule == TERMS_KMERS,
+                         .anywhere = made->rule == TERMS_KMERS,
                          .plain = made->plain, .fd = -1 };
     terms t;
     bool fine = terms_open(&t, made->rule, made->k);
 
+    t.sequences.least = made->least;
     for (size_t i = 0; fine && i < files->count; i++) {
         unsigned class = p->class_of[i];
 

@@ -1,11 +1,14 @@
 /* search.h - declarations shared by `bloomery index`, `which` and `search`.
  *
  *     terms.c     finds and hashes the terms of a document
+ *     multiset.c  sorts and counts hashes of terms
+ *     kmers.c     finds the k-mers of FASTA and FASTQ files
  *     text.c      splits a file into blocks of whole lines
  *     settings.c  the settings stored in an index
  *     found.c     documents in the order of their files
  *     earlier.c   what an existing index still knows about files
  *     plan.c      estimates the size of an index
+ *     sequences.c queries an index with sequences
  *     question.c  finds documents that may match a pattern
  *     many.c      finds any of many texts
  *     match.c     matches patterns against lines
@@ -25,6 +28,7 @@
 
 #include <bloomery/index.h>
 
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 /* ==== terms.c =========================================================== */
@@ -46,6 +50,34 @@ const char *terms_name(terms_rule rule);
 double terms_rate(terms_rule rule);
 uint32_t terms_probes(terms_rule rule);
 
+/* A line of a file of sequences; KMERS_NONE: none yet, or an empty one. */
+typedef enum {
+    KMERS_NONE, KMERS_HEADER, KMERS_BASES, KMERS_PLUS, KMERS_QUALITY
+} kmers_line;
+
+enum { KMERS_WAITING = 1024 };
+
+/* A reader of sequences, which are given piece by piece. */
+typedef struct {
+    uint64_t    least;          /* k-mers that are rarer in a file are left
+                                   out; 1 .. KMERS_LEAST                     */
+    bool        named;          /* names are wanted                          */
+    cli_bytes   name;           /* of the record, up to a blank              */
+    uint64_t    line;           /* number of the last line                   */
+    const char *broken;         /* what is wrong with it                     */
+    kmers_line  kind;           /* of the last line …                        */
+    bool        within;         /* … whose newline has not been read         */
+    bool        fastq, known;   /* which format, and whether that is known   */
+    bool        open;           /* there is a record                         */
+    bool        nameless;       /* the rest of the header is not its name    */
+    uint64_t    bases, quality; /* bytes of both lines of a FASTQ record     */
+    uint64_t    strand, other;  /* the last k bases, and the other strand's  */
+    size_t      run;            /* bases in a row                            */
+    unsigned char waiting[8 * KMERS_WAITING];
+    size_t      waits;          /* k-mers that are not hashed yet            */
+    bly_filter *once;           /* k-mers that have occurred, if least > 1   */
+} kmers_reader;
+
 /* Terms of one text after another. */
 typedef struct {
     terms_rule rule;
@@ -59,6 +91,7 @@ typedef struct {
     uint64_t *seen;             /* a bit for each trigram …                  */
     uint32_t *trigrams;         /* … and those that are set                  */
     size_t    trigram_room;
+    kmers_reader sequences;
 } terms;
 
 /* Returns false if out of memory; call terms_close in either case. */
@@ -68,6 +101,48 @@ void terms_close(terms *t);
 /* Finds the terms of n bytes. For trigrams and words, this changes A to Z to
  * lower case in place. Returns false if out of memory. */
 bool terms_find(terms *t, unsigned char *text, size_t n);
+
+/* ==== multiset.c ======================================================== */
+
+/* Makes room for that many more hashes. Returns false if out of memory. */
+bool multiset_room(terms *t, size_t more);
+
+/* Sorts n hashes. Keeps those that occur `least` times or more, and of equal
+ * ones at most `most`. Returns how many are left. */
+size_t multiset_sift(uint64_t *hashes, size_t n, size_t least, size_t most);
+
+/* Returns how many of n hashes are this share; n if it is negative. */
+size_t multiset_share(double share, size_t n);
+
+/* ==== kmers.c =========================================================== */
+
+enum { KMERS_LEAST = 255 };             /* the most that `least` may be      */
+
+typedef enum {
+    KMERS_MORE,                 /* nothing is left                           */
+    KMERS_RECORD,               /* a record has ended                        */
+    KMERS_BROKEN,               /* t->sequences.broken says why              */
+    KMERS_MEMORY                /* out of memory                             */
+} kmers_result;
+
+/* Begins a file. Returns false if out of memory. */
+bool kmers_begin(terms *t);
+
+/* Reads on, at most to the end of a record, and moves *at behind what was read.
+ * The k-mers of a record are added to t->hashes when it ends; others may be
+ * there before. */
+kmers_result kmers_read(terms *t, const unsigned char **at,
+                        const unsigned char *end);
+
+/* Ends a file: KMERS_RECORD, or KMERS_MORE if there is no other record. */
+kmers_result kmers_end(terms *t);
+
+/* Returns the result as an error: 0, EBADMSG or ENOMEM. */
+int kmers_error(kmers_result result);
+
+/* Finds the k-mers of a whole text; none if it is broken. Returns false if out
+ * of memory. */
+bool kmers_all(terms *t, const unsigned char *text, size_t n);
 
 /* ==== text.c ============================================================ */
 
@@ -84,10 +159,13 @@ typedef struct {
 /* A reader of files, one after another. */
 typedef struct {
     size_t   block;             /* bytes of a block, about                   */
-    bool     uncut;             /* but a file is one, however long           */
+    bool     anywhere;          /* it may end within a line                  */
+    bool     pipes;             /* files need not be regular; "-" is stdin   */
     bool     plain;             /* compressed bytes are taken as they are    */
     bool     text;              /* a NUL never ends a line                   */
     bool     numbers;           /* lines are counted                         */
+    atomic_uint_fast64_t *total;        /* what is read is added, and shown as
+                                           progress; may be NULL             */
     struct stat about;          /* the file, when it was opened              */
     uint64_t stamp;             /* see text_stamp                            */
     int      fd;
@@ -138,6 +216,7 @@ typedef struct {
     terms_rule   rule;
     unsigned     k;
     uint64_t     block;
+    uint64_t     least;         /* as in kmers_reader                        */
     bool         recursive, git, plain;
     const char  *folder;        /* where it was made; the base of names      */
     cli_operands paths;         /* as given                                  */
@@ -229,6 +308,20 @@ void earlier_free(earlier *e);
  * read. Returns CLI_OK, or CLI_ERROR, also if a file does not exist. */
 int plan_index(const settings *made, double rate, const cli_operands *files,
                bool json);
+
+/* ==== Documents ========================================================= */
+
+/* Reads the next document of a file, a block or, for k-mers, the whole file,
+ * and finds its terms. Returns 1, or 0 if there is none; *error is then 0 or
+ * the error, EBADMSG if t->sequences.broken says what is wrong. */
+int terms_next(terms *t, text_reader *text, settings_part *part, int *error);
+int kmers_next(terms *t, text_reader *text, settings_part *part, int *error);
+
+/* ==== sequences.c ======================================================= */
+
+/* Queries the index that is the first operand with the records of the files
+ * that are the others. Returns the exit status. */
+int sequences_query(const cli_operands *operands, double share, bool json);
 
 /* ==== question.c ======================================================== */
 

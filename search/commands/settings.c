@@ -43,6 +43,8 @@ char *settings_write(const settings *s, size_t *n)
     settings_put(&to, "by", terms_name(s->rule));
     if (s->rule == TERMS_KMERS)
         settings_put_number(&to, "k", s->k);
+    if (s->least > 1)
+        settings_put_number(&to, "min-count", s->least);
     settings_put_number(&to, "block", s->block);
     if (s->recursive)
         settings_put(&to, "recursive", "1");
@@ -67,15 +69,16 @@ static bool settings_take(settings *s, const char *name, size_t length,
                           char *value)
 {
     const char *names[] = { "rules", "by", "k", "block", "recursive", "plain",
-                            "folder", "path", "git" };
+                            "folder", "path", "git", "min-count" };
+    const size_t count = sizeof names / sizeof *names;
     uint64_t number = 0;
     size_t i = 0;
 
-    while (i < 9 && (strlen(names[i]) != length
+    while (i < count && (strlen(names[i]) != length
                      || memcmp(names[i], name, length) != 0))
         i++;
-    if ((i == 2 || i == 3) && (numbers_number(value, &number) != NULL
-                               || number > SIZE_MAX / 4))
+    if ((i == 2 || i == 3 || i == 9)
+        && (numbers_number(value, &number) != NULL || number > SIZE_MAX / 4))
         return false;
     switch (i) {
     case 0: return strcmp(value, settings_rules) == 0;
@@ -87,6 +90,7 @@ static bool settings_take(settings *s, const char *name, size_t length,
     case 6: s->folder = value; return true;
     case 7: return options_append(&s->paths, value);
     case 8: s->git = true; return true;
+    case 9: s->least = number; return number > 0 && number <= KMERS_LEAST;
     default: return false;
     }
 }
@@ -113,7 +117,7 @@ bly_index *settings_open(const char *path, settings *s)
     bly_index_stat_t stat;
     bly_index *index;
 
-    *s = (settings){ .k = TERMS_KMER };
+    *s = (settings){ .k = TERMS_KMER, .least = 1 };
     if (bly_index_open(&index, path, NULL) < 0) {
         filter_error();
         return NULL;

@@ -4,7 +4,8 @@
  *      words       runs of letters, digits and _, A to Z as a to z
  *      fields      runs of bytes that are no blanks
  *      lines       whole lines
- *      kmers=21    21 bases in a row, or what stands on the other strand
+ *      kmers=21    21 bases in a row, or what stands on the other strand:
+ *                  see kmers.c
  *
  * Terms of a question come from the same function. Of words, bytes from 0x80
  * on are letters, but for what is punctuation in UTF-8: U+00A0 to U+00BF,
@@ -16,6 +17,7 @@
 #include "search/commands/search.h"
 #include "frame/numbers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,18 +77,6 @@ const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
 
 /* ==== Terms that wait to be hashed ====================================== */
 
-static bool terms_room(terms *t, size_t more)
-{
-    size_t room = 2 * (t->n + more);
-
-    if (t->room - t->n >= more)
-        return true;
-    if (!bytes_grow(&t->hashes, room, sizeof *t->hashes))
-        return false;
-    t->room = room;
-    return true;
-}
-
 /* Hashes the pending terms that did not occur recently. 0 marks an empty slot
  * there, so that hash may be repeated. */
 static bool terms_flush(terms *t)
@@ -94,7 +84,7 @@ static bool terms_flush(terms *t)
     bly_keys keys = { .n = t->waits, .keys = t->waiting };
     uint64_t hashes[TERMS_WAITING], *recent;
 
-    if (!terms_room(t, t->waits))
+    if (!multiset_room(t, t->waits))
         return false;
     bly_hash_many(hashes, NULL, NULL, &keys);
     for (size_t i = 0; i < t->waits; i++) {
@@ -353,70 +343,11 @@ static bool terms_find_trigrams(terms *t, unsigned char *text, size_t n)
     }
     forms_fold(text, text, n);
     found = terms_list_trigrams(t, text, n);
-    if (!terms_room(t, found))
+    if (!multiset_room(t, found))
         return false;
     for (size_t i = 0, some; i < found; i += some) {
         some = found - i < TERMS_WAITING ? found - i : TERMS_WAITING;
         terms_hash_trigrams(t, t->trigrams + i, some);
-    }
-    return true;
-}
-
-/* ==== k-mers ============================================================ */
-
-/* Returns 0 to 3 for A, C, G, and T or U; 4 for others. */
-static unsigned terms_base(unsigned char c)
-{
-    switch (c | 0x20) {
-    case 'a': return 0;
-    case 'c': return 1;
-    case 'g': return 2;
-    case 't': case 'u': return 3;
-    default: return 4;
-    }
-}
-
-/* Adds a base to both strands; the other one is read backwards. A k-mer is the
- * lesser of the two. */
-typedef struct { uint64_t strand, other; size_t run; } terms_strands;
-
-static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
-{
-    uint64_t mask = ((uint64_t)1 << 2 * t->k) - 1, kmer;
-    unsigned char bytes[8];
-
-    s->strand = (s->strand << 2 | base) & mask;
-    s->other = s->other >> 2 | (uint64_t)(3 - base) << 2 * (t->k - 1);
-    if (++s->run < t->k)
-        return true;
-    kmer = s->strand < s->other ? s->strand : s->other;
-    forms_store(bytes, kmer);
-    if (!terms_room(t, 1))
-        return false;
-    bly_hash_many(t->hashes + t->n++, NULL, NULL,
-                  &(bly_keys){ .n = 1, .data = bytes, .width = 8 });
-    return true;
-}
-
-/* A FASTA record is a line that begins with '>' followed by the lines of one
- * sequence. */
-static bool terms_find_kmers(terms *t, const unsigned char *text, size_t n)
-{
-    terms_strands s = { 0, 0, 0 };
-    bool starts = true;
-
-    for (size_t i = 0; i < n; starts = text[i++] == '\n') {
-        if (starts && text[i] == '>') {
-            const unsigned char *end = memchr(text + i, '\n', n - i);
-
-            i = end != NULL ? (size_t)(end - text) : n - 1;
-            s.run = 0;
-        } else if (text[i] == '\n' || text[i] == '\r')
-            continue;
-        else if (terms_base(text[i]) == 4)
-            s.run = 0;
-        else if (!terms_add_base(t, &s, terms_base(text[i])))
-            return false;
     }
     return true;
 }
@@ -428,6 +359,7 @@ bool terms_open(terms *t, terms_rule rule, unsigned k)
     *t = (terms){ .rule = rule, .k = k };
     t->waiting = malloc(TERMS_WAITING * sizeof *t->waiting);
     t->recent = calloc(TERMS_RECENT, sizeof *t->recent);
+    t->sequences.least = 1;
     if (rule == TERMS_TRIGRAMS)
         t->seen = calloc(TERMS_ALL / 64, sizeof *t->seen);
     return t->waiting != NULL && t->recent != NULL
@@ -441,6 +373,8 @@ void terms_close(terms *t)
     free(t->recent);
     free(t->seen);
     free(t->trigrams);
+    bytes_free(&t->sequences.name);
+    bly_free(t->sequences.once);
 }
 
 bool terms_find(terms *t, unsigned char *text, size_t n)
@@ -451,11 +385,26 @@ bool terms_find(terms *t, unsigned char *text, size_t n)
     case TERMS_TRIGRAMS:
         return terms_find_trigrams(t, text, n);
     case TERMS_KMERS:
-        return terms_find_kmers(t, text, n);
+        return kmers_all(t, text, n);
     default:
         memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
         return t->rule == TERMS_WORDS ? terms_find_words(t, text, n)
              : t->rule == TERMS_LINES ? terms_find_lines(t, text, n)
                                       : terms_find_fields(t, text, n);
     }
+}
+
+int terms_next(terms *t, text_reader *text, settings_part *part, int *error)
+{
+    text_block block;
+
+    if (t->rule == TERMS_KMERS)
+        return kmers_next(t, text, part, error);
+    if (!text_next(text, &block, error))
+        return 0;
+    *part = (settings_part){ text->stamp, block.offset, block.n, block.lines,
+                             block.binary, block.whole };
+    if (!terms_find(t, block.bytes, block.n))
+        *error = ENOMEM;
+    return *error == 0;
 }

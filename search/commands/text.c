@@ -6,9 +6,12 @@
  * Compressed files are known by their first bytes and read through a pipe. A
  * line that is longer than a block makes the block longer, so that a line is
  * in one block, but no longer than 64 MiB: then it ends at a NUL, as in files
- * that are no text it does anyway, or is refused.
+ * that are no text it does anyway, or is refused. Sequences need no whole
+ * lines: their blocks end anywhere.
  */
 #include "search/commands/search.h"
+#include "frame/inputs.h"
+#include "frame/progress.h"
 #include "frame/work.h"
 
 #include <errno.h>
@@ -133,13 +136,15 @@ int text_open(text_reader *t, const char *path)
     t->n = t->given = 0;
     t->offset = t->lines = 0;
     clock_gettime(CLOCK_REALTIME, &now);
-    t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    t->fd = t->pipes && inputs_is_stdin(path)
+          ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+          : open(path, O_RDONLY | O_CLOEXEC | (t->pipes ? 0 : O_NONBLOCK));
     if (t->fd < 0 || fstat(t->fd, &t->about) < 0)
         return errno;
     t->stamp = text_stamp(&t->about, &now);
     if (S_ISDIR(t->about.st_mode))
         return EISDIR;
-    if (!S_ISREG(t->about.st_mode))
+    if (!S_ISREG(t->about.st_mode) && !t->pipes)
         return ESPIPE;
     return text_begin(t);
 }
@@ -166,13 +171,13 @@ static size_t text_fill(text_reader *t, int *error)
             return 0;
         if (t->ended && t->n <= most)
             return t->n;
-        cut = t->uncut ? 0 : text_last(t->bytes, most, '\n');
-        if (cut == 0 && !t->uncut && !t->text && most >= TEXT_LINE)
+        cut = t->anywhere ? most : text_last(t->bytes, most, '\n');
+        if (cut == 0 && !t->text && most >= TEXT_LINE)
             cut = text_last(t->bytes, most, '\0');
         if (cut > 0)
             return cut;
-        if (most > SIZE_MAX / 2 || (!t->uncut && most >= TEXT_LINE)) {
-            *error = t->uncut ? ENOMEM : EFBIG;
+        if (most >= TEXT_LINE) {
+            *error = EFBIG;
             return 0;
         }
     }
@@ -202,6 +207,8 @@ int text_next(text_reader *t, text_block *out, int *error)
     *out = (text_block){ .bytes = t->bytes, .n = t->given, .offset = t->offset,
                          .lines = t->lines, .binary = t->binary,
                          .whole = first && t->given == t->n && t->ended };
+    if (t->total != NULL)
+        progress_at(*t->total += t->given);
     if (!out->whole && t->numbers)
         t->lines += text_count(t->bytes, t->given);
     return *error == 0 && (t->given > 0 || first);

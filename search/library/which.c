@@ -23,7 +23,8 @@ typedef struct {
     const uint64_t  *hashes;
     size_t           n, least;
     uint64_t        *some;              /* documents that have all so far    */
-    uint32_t        *counts;            /* number of keys for each, or NULL  */
+    uint32_t        *counts;            /* number of keys for each of a group,
+                                           or NULL                           */
     bool             damaged;           /* rows are not what was written     */
 } which_job;
 
@@ -102,7 +103,8 @@ static void which_count(const which_job *job, uint64_t documents)
             job->counts[64 * w + platform_trailing_zeros(left)]++;
 }
 
-static void which_least(which_job *job, const reader_group *group)
+/* Counts the keys of each document of a group. */
+static void which_tally(which_job *job, const reader_group *group)
 {
     memset(job->counts, 0, (size_t)group->documents * sizeof *job->counts);
     for (size_t i = 0; i < job->n; i++) {
@@ -112,6 +114,11 @@ static void which_least(which_job *job, const reader_group *group)
         if (which_key(job, group, job->hashes[i]))
             which_count(job, group->documents);
     }
+}
+
+static void which_least(which_job *job, const reader_group *group)
+{
+    which_tally(job, group);
     memset(job->some, 0, (size_t)bitcolumns_words(group->documents)
                          * sizeof *job->some);
     for (uint64_t d = 0; d < group->documents; d++)
@@ -186,6 +193,31 @@ bly_status bly_index_which(uint64_t *row, const bly_index *index,
         return status_plain(BLY_ENOMEM);
     job.counts = all ? NULL : (uint32_t *)(void *)(job.some + words);
     which_groups(row, &job);
+    memory_release(&index->allocator, job.some, (size_t)bytes);
+    return job.damaged ? reader_damaged_rows() : BLY_OK;
+}
+
+bly_status bly_index_count(uint32_t *counts, const bly_index *index,
+                           const uint64_t *hashes, size_t n)
+{
+    if (n > UINT32_MAX)
+        return status_fail(BLY_EPARAM, "%zu keys are too many to count: give "
+                           "at most 2^32 - 1", n);
+    const uint8_t *dropped = index->bytes + index->list.dropped;
+    which_job job = { .index = index, .hashes = hashes, .n = n };
+    uint64_t bytes = bitcolumns_words(index->widest) * sizeof *job.some;
+    job.counts = counts;
+    job.some = index->groups > 0 ? memory_raw(&index->allocator, bytes) : NULL;
+    if (index->groups > 0 && job.some == NULL)
+        return status_plain(BLY_ENOMEM);
+    for (uint64_t i = 0; i < index->groups; i++) {
+        reader_group group = reader_group_of(index, i);
+        which_tally(&job, &group);
+        job.counts += group.documents;
+    }
+    for (uint64_t i = 0; i < index->documents; i++)
+        if ((dropped[i / 8] >> i % 8 & 1) != 0)
+            counts[i] = 0;
     memory_release(&index->allocator, job.some, (size_t)bytes);
     return job.damaged ? reader_damaged_rows() : BLY_OK;
 }

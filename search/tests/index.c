@@ -346,6 +346,30 @@ static void test_visit(void **state)
     bly_index_free(index);
 }
 
+/* A document's count is the number of queries of one key that name it. */
+static void test_count(void **state)
+{
+    (void)state;
+    enum { SETS = 300, ASKED = 200 };
+    const bly_index_spec spec = { .extra = 8, .rate = 0.3, .probes = 1 };
+    bly_index *index = built(&spec, SETS);
+    uint64_t hash[ASKED], row[SETS / 64 + 1];
+    uint32_t counts[SETS], wanted[SETS] = { 0 };
+    for (uint64_t key = 0; key < ASKED; key++) {
+        hash[key] = key_hash(key / 2);          /* each key twice            */
+        assert_said(bly_index_which(row, index, hash + key, 1, 1), BLY_OK);
+        for (size_t i = 0; i < SETS; i++)
+            wanted[i] += bit_of(row, i);
+    }
+    assert_said(bly_index_count(counts, index, hash, ASKED), BLY_OK);
+    assert_memory_equal(counts, wanted, sizeof counts);
+    assert_said(bly_index_count(counts, index, NULL, 0), BLY_OK);
+    for (size_t i = 0; i < SETS; i++)
+        assert_int_equal(counts[i], 0);
+    assert_said(bly_index_count(counts, index, hash, SIZE_MAX), BLY_EPARAM);
+    bly_index_free(index);
+}
+
 /* ---- Bits and columns ---------------------------------------------------- */
 
 static void test_columns(void **state)
@@ -778,7 +802,7 @@ int main(void)
         IN(test_documents),
         IN(test_no_documents),
         IN(test_none_is_missing),
-        IN(test_share), IN(test_visit),
+        IN(test_share), IN(test_visit), IN(test_count),
         IN(test_least),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_layout),

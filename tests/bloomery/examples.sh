@@ -99,6 +99,10 @@ molecules_and_genomes() {
             printf "%s", substr("ACGT", 1 + int(4 * rand()), 1)
     }' >bases
     { echo '>one'; cat bases; echo; } >genomes/one.fa
+    mkdir runs
+    { echo '@read'; cat bases; echo; echo +; tr ACGT I <bases; echo; } |
+        gzip -c >reads.fq.gz
+    cp reads.fq.gz runs
     head -c 100 bases >gene.txt
 }
 
