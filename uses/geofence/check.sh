@@ -155,6 +155,47 @@ printf '2\t105,26\n1\t105,26\n' | "$BLOOMERY" put map.bly
 check 'a zone is never made less important' test "$("$BLOOMERY" get map.bly \
     --key 105,26 | cut -f 1)" = 3
 
+# ---- A map in GeoJSON --------------------------------------------------------
+if command -v python3 >python.log; then
+    cells() { python3 "$USE/cells.py" "$@"; }
+    n=$(work 3000 30000)
+    python3 "$USE/model.py" map >zones.geojson
+    python3 "$USE/model.py" positions "$n" >positions.csv
+    python3 "$USE/model.py" exact <positions.csv >exact
+    cells zones 0.001 <zones.geojson >cells.tsv
+    cells positions 0.001 <positions.csv >positions
+    "$BLOOMERY" build --force -k spatial:areas=3 -p 0.001 -l 1 -o zones.bly \
+        cells.tsv
+    "$BLOOMERY" get zones.bly positions | awk -F '\t' 'FNR == NR { zone[$2] = $1
+        next } { print zone[$1] + 0 }' - positions | paste - exact >both
+    check 'GeoJSON: no position in a less important zone' \
+        awk '$1 < $2 { exit 1 }' both
+    check 'GeoJSON: some are in each zone' test "$(cut -f 2 both | sort -u |
+        wc -l)" = 4
+    # A cell that a zone only touches counts as the zone's, and some strangers.
+    check 'GeoJSON: few in a more important one' awk '$1 > $2 { more++ }
+        END { exit more > NR / 10 }' both
+    figure 'GeoJSON' "of $n positions $(awk '$2 > 0' both | wc -l) are in a zone, \
+and $(awk '$1 > $2' both | wc -l) are told a more important one"
+    printf '%s' '{"type":"FeatureCollection","features":[{"type":"Feature",
+"properties":{},"geometry":{"type":"Point","coordinates":[2.3522,48.8566]}}]}' |
+        cells positions 0.001 >cell
+    check 'a point in GeoJSON' grep -qx '48.856,2.352' cell
+    echo '-0.0005,-0.0005' | cells positions 0.001 >cell
+    check 'south and west of 0' grep -qx -e '-0.001,-0.001' cell
+    echo '[' >bad.geojson
+    for wrong in 'zones 0.001' 'zones 0' 'zones x' 'areas 0.001'; do
+        # shellcheck disable=SC2086  # two arguments
+        check "refused: $wrong" sh -c '! python3 "$@" <bad.geojson' - \
+            "$USE/cells.py" $wrong
+    done
+    echo '48.8,200' >bad.csv
+    check 'refused: no position' sh -c '! python3 "$@" <bad.csv' - \
+        "$USE/cells.py" positions 0.001
+else
+    skip 'a map in GeoJSON' 'no python3'
+fi
+
 printf '4\t1,1\n' >bad.tsv
 refused 'a zone that there is not' 'bad.tsv.*4|4.*label' "$BLOOMERY" build \
     -k spatial:areas=3 -l 1 -o bad.bly bad.tsv
