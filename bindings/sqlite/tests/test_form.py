@@ -96,6 +96,14 @@ def test_what_the_command_folded_is_found(db):
     assert value(db, "SELECT bloomery_contains(?, '  aBC ')", theirs) == 1
 
 
+def test_keys_within_others_are_refused(db):
+    theirs = command("build", "-o-", "--as", "domain", lines=["example.com", "x"])
+    with pytest.raises(sqlite3.OperationalError, match="lies within one of them"):
+        value(db, "SELECT bloomery_contains(?, 'a.example.com')", theirs)
+    with pytest.raises(sqlite3.OperationalError, match="lies within one of them"):
+        filter_of(db, ["example.com"], form="domain")
+
+
 def test_range(db):
     image = filter_of(db, [1, -5], form="int32")
     assert value(db, "SELECT bloomery_contains(?, 1.0)", image) == 1
