@@ -570,7 +570,7 @@ void minhash_bands(const minhash_shape *shape, const uint64_t *elements,
 typedef struct {
     uint64_t end;               /* of its elements, among those of all     */
     uint64_t line;
-    uint32_t query;             /* the last one that met it                */
+    uint64_t query;             /* the last one that met it                */
 } keptsets_set;
 
 typedef struct {
@@ -580,7 +580,7 @@ typedef struct {
     uint64_t  room;             /* of each                                 */
     keptsets_set *sets;
     size_t    n, sets_room;
-    uint32_t  query;
+    uint64_t  query;            /* number of the last one                  */
     uint64_t  compared;         /* pairs of sets                           */
     int       fd;               /* -1 before the first elements            */
     uint64_t  written;          /* elements in the file                    */
