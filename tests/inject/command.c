@@ -61,6 +61,8 @@ static const command_job command_jobs[] = {
     { "dedup -j 1 -M 1M -c lines", NULL, NULL },
     { "dedup -j 1 --force -o out lines", NULL, "out" },
     { "dedup -j 1 --approximate lines", NULL, NULL },
+    { "dedup -j 1 --similar 0.8 lines", NULL, NULL },
+    { "dedup -j 1 --similar 0.8 -a lines", NULL, NULL },
     { "join -j 1 lines keys", NULL, NULL },
     { "join -j 1 -o out --force lines -", "keys", "out" },
     { "unite -o f.bly f.bly g.bly", NULL, "f.bly" },

@@ -55,9 +55,9 @@ static const cli_option dedup_options[] = {
       "-n.",
       .needs = "approximate" },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
-      "With --approximate: the number of distinct lines, or n-grams, to "
-      "expect: 1000000, 1e6, 10k, 2.5M, 1G. A first guess is enough for a "
-      "filter that grows.",
+      "With --approximate: the number of distinct lines, n-grams or, with "
+      "--similar, documents to expect: 1000000, 1e6, 10k, 2.5M, 1G. A first "
+      "guess is enough for a filter that grows.",
       .needs = "approximate" },
     { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
       "For endless streams: remember at least the last N distinct lines, or "
@@ -109,8 +109,9 @@ static const cli_option dedup_options[] = {
       "n-grams): 512M, 2G; at least 1M. The rest goes to a temporary file in "
       "TMPDIR, apart from two bytes for each line of a pipe. A longer line "
       "takes what it needs. Default: 256M, or for a pipe a sixteenth of the "
-      "machine's memory if that is more, up to 1G. With --approximate, it is "
-      "an error if the filter takes more, and there is no default.",
+      "machine's memory if that is more, up to 1G. With --similar, it is an "
+      "error if the tables take more. Default: half of the machine's. "
+      "Likewise with --approximate for the filter, without a default.",
       .group = CLI_SPEED },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
       false, "With --approximate and --window: the secret that lines are "
@@ -235,7 +236,11 @@ static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
     static const char *const passes[] = { "one pass", "two passes",
                                           "three passes" };
 
-    if (!s->approximate)
+    if (s->units.similar > 0 && !s->approximate)
+        snprintf(text, room, "%s pairs compared, %s in a temporary file",
+                 report_count(tally->compared).text,
+                 report_bytes(tally->spilled).text);
+    else if (!s->approximate)
         snprintf(text, room, "no new line was dropped (%s, %s)",
                  passes[tally->passes - 1], tally->spilled == 0
                  ? "in memory" : report_bytes(tally->spilled).text);
@@ -374,7 +379,7 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
         json_count("parts", tally->parts);
         json_count("repeated", tally->repeated);
     }
-    if (s->by == NULL || s->units.by != UNITS_GRAMS)
+    if (s->by == NULL || s->units.similar > 0 || s->units.by != UNITS_GRAMS)
         json_real("dropped", s->approximate ? dedup_lost(s, tally) : 0);
     json_count("passes", s->approximate ? 1 : tally->passes);
     json_count("spilled_bytes", tally->spilled);
@@ -387,7 +392,7 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
 static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                          double seconds)
 {
-    char way[128];
+    char way[192];
 
     if (s->json)
         dedup_json(s, tally, seconds);
@@ -643,6 +648,16 @@ const cli_command cmd_dedup = {
         "compared by its runs of N words, as 61-bit hashes. Words end at "
         "blanks; from U+2E80 on, each character is a word. A line of fewer "
         "words stays.\n\n"
+        "With --similar, a document is the set of its n-grams, which may span "
+        "lines, or of what --by says. If there are none, its whole text is "
+        "the only element, even if it is empty. The similarity of two "
+        "documents is the number of elements in both, divided by the number "
+        "in either. Candidates are found by MinHash and then compared, so "
+        "nothing is removed by mistake. At most 1 % of the documents with "
+        "exactly the similarity SHARE are missed, and fewer of the others. "
+        "With --approximate, the MinHashes are in a filter, and nothing is "
+        "compared: documents of somewhat less similarity are removed, too, "
+        "and at most a share RATE of the others. Notes tell the numbers.\n\n"
         "A file that cannot be read ends the command before anything is "
         "printed. Damage in a compressed file may be noticed only at its end, "
         "when lines that it changed have been printed: use -o, which keeps "

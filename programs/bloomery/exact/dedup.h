@@ -400,7 +400,7 @@ typedef struct {
     uint64_t  room;             /* of each                                 */
     keptsets_set *sets;
     size_t    n, sets_room;
-    uint64_t  query;
+    uint64_t  query;            /* number of the last one                  */
     uint64_t  compared;         /* pairs of sets                           */
     int       fd;               /* -1 before the first elements            */
     uint64_t  written;          /* elements in the file                    */

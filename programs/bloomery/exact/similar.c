@@ -383,7 +383,6 @@ int similar_run(const similar_want *want, const cli_operands *operands,
     total = measure_progress(&job.lines);
     status = similar_open(&job, total);
     if (status == CLI_GO) {
-        progress_open("dedup", want->progress);
         progress_start("deduplicating", total, want->progress);
         status = work_run(&job.lines, &work, &job, work_jobs(want->jobs));
         progress_close();
