@@ -104,9 +104,22 @@ static bool outputs_is_packed_otherwise(const char *path)
     return false;
 }
 
+/* Compares paths as strcmp does, without repeated slashes and components `.`.
+ */
+static int outputs_compare_paths(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a = *a == '/' ? outputs_relative(a) - 1 : a;
+        b = *b == '/' ? outputs_relative(b) - 1 : b;
+        if (*a != *b || *a == '\0')
+            return (unsigned char)*a - (unsigned char)*b;
+    }
+}
+
 static int outputs_compare(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return outputs_compare_paths(*(const char *const *)a,
+                                 *(const char *const *)b);
 }
 
 /* Refuses two inputs with one output. */
@@ -122,7 +135,7 @@ static int outputs_check_names(const cli_operands *files, size_t first)
         names[i] = outputs_relative(files->names[first + i]);
     qsort(names, n, sizeof *names, outputs_compare);
     for (size_t i = 1; i < n && status == CLI_GO; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
+        if (outputs_compare_paths(names[i - 1], names[i]) == 0)
             status = report_error("two inputs would have the output '%s': "
                                   "leave one out", names[i]);
     free(names);

@@ -107,6 +107,11 @@ try dedup --json-field text --by lines --output-dir out2 in/../here.jsonl
 refused 'a path upwards' "without '..'"
 try dedup --json-field text --by lines --output-dir out2 here.jsonl ./here.jsonl
 refused 'two inputs of one name' "two inputs would have the output 'here.jsonl'"
+for path in in//1.jsonl in/./1.jsonl in/.//./1.jsonl; do
+    try dedup --json-field text --by lines --output-dir out2 in/1.jsonl \
+        in/2.jsonl $path
+    refused "two spellings of one name, $path" 'two inputs would have the output'
+done
 xz -k here.jsonl 2>zstd.log && {
     try dedup --json-field text --by lines --output-dir out2 here.jsonl.xz
     refused 'a format that is not written' 'written as .gz and .zst only'
