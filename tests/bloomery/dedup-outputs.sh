@@ -101,6 +101,17 @@ refused 'inputs in the folder of outputs' 'in the folder of the outputs'
 cp in/1.jsonl here.jsonl
 try dedup --json-field text --by lines --output-dir . here.jsonl
 refused 'an output that is its input' 'is both the input and the output'
+mkdir link.d
+echo '{"text":"z"}' >link.d/here.jsonl
+ln -s link.d link
+cp link.d/here.jsonl linked
+try dedup --json-field text --by lines --output-dir link --force here.jsonl \
+    link.d/here.jsonl
+refused 'an output that is another input' 'is both the input and the output'
+check 'which stays' cmp link.d/here.jsonl linked
+try dedup --json-field text --by lines --output-dir link --force \
+    --known link.d/here.jsonl here.jsonl
+refused 'an output that is a known file' 'is both the input and the output'
 try dedup --json-field text --by lines --output-dir out2 <here.jsonl
 refused 'standard input' 'has no name for an output'
 try dedup --json-field text --by lines --output-dir out2 in/../here.jsonl
