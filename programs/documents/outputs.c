@@ -104,9 +104,22 @@ static bool outputs_is_packed_otherwise(const char *path)
     return false;
 }
 
+/* Compares paths as strcmp does, without repeated slashes and components `.`.
+ */
+static int outputs_compare_paths(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a = *a == '/' ? outputs_relative(a) - 1 : a;
+        b = *b == '/' ? outputs_relative(b) - 1 : b;
+        if (*a != *b || *a == '\0')
+            return (unsigned char)*a - (unsigned char)*b;
+    }
+}
+
 static int outputs_compare(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return outputs_compare_paths(*(const char *const *)a,
+                                 *(const char *const *)b);
 }
 
 /* Refuses two inputs with one output. */
@@ -122,7 +135,7 @@ static int outputs_check_names(const cli_operands *files, size_t first)
         names[i] = outputs_relative(files->names[first + i]);
     qsort(names, n, sizeof *names, outputs_compare);
     for (size_t i = 1; i < n && status == CLI_GO; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
+        if (outputs_compare_paths(names[i - 1], names[i]) == 0)
             status = report_error("two inputs would have the output '%s': "
                                   "leave one out", names[i]);
     free(names);
@@ -144,24 +157,72 @@ static bool outputs_is_within(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* Refuses to replace a file that no earlier run has written, and an input. */
-static int outputs_check_file(const outputs_want *want, const char *path)
+/* Identifies a file, whatever its name. */
+typedef struct {
+    dev_t device;
+    ino_t number;
+} outputs_id;
+
+static int outputs_compare_ids(const void *a, const void *b)
+{
+    const outputs_id *x = a, *y = b;
+
+    return x->device != y->device ? (x->device > y->device ? 1 : -1)
+         : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Stores the identities of the inputs and the known files, sorted. Returns
+ * their number. Reading reports those that are not there. */
+static size_t outputs_list_ids(outputs_id *ids, const cli_operands *files)
+{
+    struct stat about;
+    size_t n = 0;
+
+    for (size_t i = 0; i < files->count; i++)
+        if (stat(files->names[i], &about) == 0)
+            ids[n++] = (outputs_id){ about.st_dev, about.st_ino };
+    qsort(ids, n, sizeof *ids, outputs_compare_ids);
+    return n;
+}
+
+/* Refuses to replace a file that no earlier run has written, and one of the n
+ * that are read. */
+static int outputs_check_file(const outputs_want *want, const char *path,
+                              const outputs_id *ids, size_t n)
 {
     char *name = outputs_name(want->folder, outputs_relative(path));
     int status = CLI_GO;
     struct stat about;
+    bool there;
 
     if (name == NULL)
         return CLI_ERROR;
-    if (output_same(name, path))
+    there = stat(name, &about) == 0;
+    if (there && bsearch(&(outputs_id){ about.st_dev, about.st_ino }, ids, n,
+                         sizeof *ids, outputs_compare_ids) != NULL)
         status = report_error("'%s' is both the input and the output: give "
-                              "another folder", path);
-    else if (!want->resume && !want->force && stat(name, &about) == 0
-             && about.st_size > 0)
+                              "another folder", name);
+    else if (!want->resume && !want->force && there && about.st_size > 0)
         status = report_error("'%s' exists and is not empty: --resume goes on "
                               "after an interruption, and --force replaces it",
                               name);
     free(name);
+    return status;
+}
+
+static int outputs_check_files(const outputs_want *want,
+                               const cli_operands *files)
+{
+    outputs_id *ids = malloc((files->count + 1) * sizeof *ids);
+    int status = CLI_GO;
+    size_t n;
+
+    if (ids == NULL)
+        return report_no_memory();
+    n = outputs_list_ids(ids, files);
+    for (size_t i = want->first; i < files->count && status == CLI_GO; i++)
+        status = outputs_check_file(want, files->names[i], ids, n);
+    free(ids);
     return status;
 }
 
@@ -191,10 +252,10 @@ static int outputs_check(const outputs_want *want, const cli_operands *files)
         if (outputs_is_within(path, folder))
             return report_error("'%s' is in the folder of the outputs: give "
                                 "another folder", path);
-        if (outputs_check_file(want, path) != CLI_GO)
-            return CLI_ERROR;
     }
-    return outputs_check_names(files, want->first);
+    if (outputs_check_names(files, want->first) != CLI_GO)
+        return CLI_ERROR;
+    return outputs_check_files(want, files);
 }
 
 /* ==== The journal ======================================================= */

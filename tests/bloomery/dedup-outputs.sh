@@ -101,12 +101,28 @@ refused 'inputs in the folder of outputs' 'in the folder of the outputs'
 cp in/1.jsonl here.jsonl
 try dedup --json-field text --by lines --output-dir . here.jsonl
 refused 'an output that is its input' 'is both the input and the output'
+mkdir link.d
+echo '{"text":"z"}' >link.d/here.jsonl
+ln -s link.d link
+cp link.d/here.jsonl linked
+try dedup --json-field text --by lines --output-dir link --force here.jsonl \
+    link.d/here.jsonl
+refused 'an output that is another input' 'is both the input and the output'
+check 'which stays' cmp link.d/here.jsonl linked
+try dedup --json-field text --by lines --output-dir link --force \
+    --known link.d/here.jsonl here.jsonl
+refused 'an output that is a known file' 'is both the input and the output'
 try dedup --json-field text --by lines --output-dir out2 <here.jsonl
 refused 'standard input' 'has no name for an output'
 try dedup --json-field text --by lines --output-dir out2 in/../here.jsonl
 refused 'a path upwards' "without '..'"
 try dedup --json-field text --by lines --output-dir out2 here.jsonl ./here.jsonl
 refused 'two inputs of one name' "two inputs would have the output 'here.jsonl'"
+for path in in//1.jsonl in/./1.jsonl in/.//./1.jsonl; do
+    try dedup --json-field text --by lines --output-dir out2 in/1.jsonl \
+        in/2.jsonl $path
+    refused "two spellings of one name, $path" 'two inputs would have the output'
+done
 xz -k here.jsonl 2>zstd.log && {
     try dedup --json-field text --by lines --output-dir out2 here.jsonl.xz
     refused 'a format that is not written' 'written as .gz and .zst only'
