@@ -75,9 +75,9 @@ BLY_API bly_status bly_nested_add(bly_filter *filter, uint64_t form,
 /* Looks up n keys that bly_nested_key made. found[i] is the highest level of an
  * entry of keys[i] that is perhaps in the filter, or BLY_NESTED_NONE: certainly
  * no entry is. Cannot fail. A key whose data is NULL, or that was made in
- * another way, has no entries. If the filter does not state this form, for
- * example because its file is in another system's format, it may lack markers,
- * and entries of all levels are asked for. */
+ * another way, has no entries. Entries of all levels are asked for if the
+ * filter may lack markers: it does not state this form, for example because
+ * its file is in another system's format, or it can lose keys. */
 BLY_API void bly_nested_find(const bly_filter *filter, uint64_t form,
                              const bly_key *keys, size_t n, uint16_t *found)
                              BLY_GIVEN(1);

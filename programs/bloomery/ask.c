@@ -82,7 +82,7 @@ static bool ask_is_listed(ask_job *job, bly_key key, uint16_t *level)
 
     if (!bly_form_nests(form))
         return listed_has(&job->list, key);
-    for (unsigned at = *level + 1u; at-- > 0; ) {
+    for (unsigned at = bly_nested_level(form, key) + 1; at-- > 0; ) {
         bly_key entry = bly_nested_entry(form, key, at, room);
 
         *level = (uint16_t)at;
@@ -705,7 +705,8 @@ static int ask_open_list(const cli_command *self, ask_job *job)
                                    "domains, networks or paths");
     if (inputs_is_stdin(s->list))
         return options_wrong(self, "--verify-with cannot be standard input");
-    return listed_open(&job->list, s->list, s->how.null ? '\0' : '\n');
+    return listed_open(&job->list, s->list, s->how.null ? '\0' : '\n',
+                       s->how.cut_cr);
 }
 
 int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)

@@ -26,6 +26,8 @@
 #include "frame/work.h"
 
 #include <stdatomic.h>
+#include <sys/types.h>
+#include <time.h>
 
 /* ==== disjoint.c ======================================================== */
 
@@ -105,14 +107,17 @@ typedef struct {
     const char *path;
     char        end;            /* of its lines                              */
     int         fd;
+    off_t       size;           /* of the file when it was opened            */
+    struct timespec changed;
     cli_listed_piece *pieces;   /* and one at the end of the list            */
     size_t      n;
     atomic_bool failed;
 } cli_listed;
 
-/* Opens a list, and verifies its order. CLI_GO or CLI_ERROR; call listed_close
- * in both cases. */
-int  listed_open(cli_listed *list, const char *path, char end);
+/* Opens a list, and verifies its order; with `cut_cr`, refuses lines that end
+ * with a CR, which keys do not have. CLI_GO or CLI_ERROR; call listed_close in
+ * both cases. */
+int  listed_open(cli_listed *list, const char *path, char end, bool cut_cr);
 void listed_close(cli_listed *list);
 
 /* Returns whether a key is in the list. True as well for keys that no line can

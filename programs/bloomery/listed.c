@@ -53,7 +53,7 @@ static bool listed_note(cli_listed *l, uint64_t at, bly_key line)
 }
 
 /* Reads the list, whose pieces and order become known. */
-static int listed_read(cli_listed *l, FILE *file)
+static int listed_read(cli_listed *l, FILE *file, bool cut_cr)
 {
     char *line = NULL, *before = NULL, *swap;
     size_t room = 0, room_before = 0, number = 0, swap_room;
@@ -67,6 +67,13 @@ static int listed_read(cli_listed *l, FILE *file)
         bly_key last = { before, (size_t)n_before - (n_before > 0) };
 
         number++;
+        if (cut_cr && key.length > 0 && line[key.length - 1] == '\r') {
+            status = report_error("line %zu of '%s' ends with CR LF, and keys "
+                                  "do not have the CR: remove it with 'tr -d "
+                                  "\"\\r\"', and sort the list again", number,
+                                  l->path);
+            break;
+        }
         if (n_before >= 0 && listed_compare(last, key) > 0)
             status = report_error("line %zu of '%s' is not in order: sort the "
                                   "list with 'LC_ALL=C sort'", number,
@@ -86,7 +93,7 @@ static int listed_read(cli_listed *l, FILE *file)
     return status;
 }
 
-int listed_open(cli_listed *l, const char *path, char end)
+int listed_open(cli_listed *l, const char *path, char end, bool cut_cr)
 {
     struct stat about;
     FILE *file = fopen(path, "rb");
@@ -100,7 +107,9 @@ int listed_open(cli_listed *l, const char *path, char end)
                               "reads parts of it again and again: copy it to "
                               "one", path);
     if (status == CLI_GO)
-        status = listed_read(l, file);
+        status = listed_read(l, file, cut_cr);
+    l->size = about.st_size;
+    l->changed = about.st_mtim;
     if (status == CLI_GO) {
         l->n--;                         /* without the end */
         l->fd = dup(fileno(file));
@@ -208,8 +217,17 @@ bool listed_has(cli_listed *l, bly_key key)
 
 int listed_verdict(const cli_listed *l)
 {
-    return !atomic_load(&l->failed) ? CLI_GO
-         : report_error("'%s' could not be read any more: it was cut, or "
-                        "memory is short. Lines since then were not verified",
-                        l->path);
+    struct stat about;
+
+    if (atomic_load(&l->failed))
+        return report_error("'%s' could not be read any more: it was cut, or "
+                            "memory is short. Lines since then were not "
+                            "verified", l->path);
+    if (fstat(l->fd, &about) < 0 || about.st_size != l->size
+        || about.st_mtim.tv_sec != l->changed.tv_sec
+        || about.st_mtim.tv_nsec != l->changed.tv_nsec)
+        return report_error("'%s' was changed while it was used: the answers "
+                            "may be wrong. Try again, and replace lists by "
+                            "renaming", l->path);
+    return CLI_GO;
 }

@@ -77,6 +77,7 @@ typedef struct {
     char      **paths;          /* of the inputs                           */
     size_t      n, at;          /* the number of the current one           */
     bool       *done;           /* which were finished by an earlier run   */
+    size_t      noted;          /* that its journal names                  */
     bool        open;           /* whether an output is                    */
     char       *name, *journal; /* from malloc                             */
 } dedup_outputs;
@@ -90,6 +91,10 @@ typedef struct {
     bool        force;          /* replace other files                     */
     size_t      first;
 } outputs_want;
+
+/* Writes the size of a file and the time of its last change. Returns false if
+ * the file is not there. */
+bool outputs_identity(char *to, size_t room, const char *path);
 
 /* Begins with the outputs. CLI_GO or CLI_ERROR; call outputs_close in both
  * cases. */

@@ -260,8 +260,7 @@ static int outputs_check(const outputs_want *want, const cli_operands *files)
 
 /* ==== The journal ======================================================= */
 
-/* Writes the identity of an input. Returns false if it is not there. */
-static bool outputs_identity(char *to, size_t room, const char *path)
+bool outputs_identity(char *to, size_t room, const char *path)
 {
     struct stat about;
 
@@ -282,8 +281,8 @@ static bool outputs_is_there(const dedup_outputs *o, const char *path)
     return there;
 }
 
-/* Looks up the line of the journal in the list of inputs, which must not have
- * changed. */
+/* Compares a line of the journal with the next input, which must be as it
+ * was. */
 static int outputs_note(dedup_outputs *o, const char *line)
 {
     const char *blank = strchr(line, ' ');
@@ -294,18 +293,16 @@ static int outputs_note(dedup_outputs *o, const char *line)
     if (path == NULL)
         return CLI_GO;                  /* cut by the interruption */
     n = (size_t)(++path - line);
-    for (size_t i = 0; i < o->n; i++) {
-        if (strcmp(o->paths[i], path) != 0)
-            continue;
-        if (!outputs_identity(identity, sizeof identity, path)
-            || strlen(identity) != n || memcmp(identity, line, n) != 0)
-            return report_error("'%s' has changed since its output was "
-                                "written: start again without --resume", path);
-        o->done[i] = outputs_is_there(o, path);
-        return CLI_GO;
-    }
-    return report_error("'%s' was an input before, and is not now: give the "
-                        "same files, or start again without --resume", path);
+    if (o->noted == o->n || strcmp(o->paths[o->noted], path) != 0)
+        return report_error("input %zu was '%s' before: give the same files in "
+                            "the same order, or start again without --resume",
+                            o->noted + 1, path);
+    if (!outputs_identity(identity, sizeof identity, path)
+        || strlen(identity) != n || memcmp(identity, line, n) != 0)
+        return report_error("'%s' has changed since its output was written: "
+                            "start again without --resume", path);
+    o->done[o->noted++] = outputs_is_there(o, path);
+    return CLI_GO;
 }
 
 /* Reads the journal of the interrupted run. A line without its end is that of

@@ -6,7 +6,10 @@
  * entry of a domain is the end of its key, and that of a path the beginning.
  *
  * Markers are looked up anew by each call: a filter that others add to while it
- * is in use may gain a level at any time.
+ * is in use may gain a level at any time. A filter that can lose keys may lose a
+ * marker: one that was found by mistake when it was to be added, and so was
+ * not, goes with the keys by which it was found. There, all levels are asked
+ * for.
  */
 #include "verbs/nested.h"
 
@@ -99,6 +102,8 @@ size_t nested_put_domain(uint8_t *to, const bly_value *value)
     size_t n = ascii ? bare.length
              : casefold_domain((char *)to, NESTED_DOMAIN_TIMES * bare.length,
                                bare.data, bare.length);
+    if (!ascii && n != SIZE_MAX && n > 0 && to[n - 1] == '.')
+        n--;                            /* a full stop of another alphabet   */
     return n != SIZE_MAX && nested_is_domain(to, n) ? n : SIZE_MAX;
 }
 
@@ -506,6 +511,13 @@ static void nested_append_all(nested_batch *b, uint64_t form, size_t owner,
     }
 }
 
+/* Returns whether a marker that is not found proves that its level is empty. */
+static bool nested_is_marked(const bly_filter *filter, uint64_t form)
+{
+    const uint64_t loses = BLY_CAN_REMOVE | BLY_CAN_FORGET | BLY_CAN_SUBTRACT;
+    return bly_form_of(filter) == form && (bly_can(filter) & loses) == 0;
+}
+
 void bly_nested_find(const bly_filter *filter, uint64_t form,
                      const bly_key *keys, size_t n, uint16_t *found)
 {
@@ -515,7 +527,7 @@ void bly_nested_find(const bly_filter *filter, uint64_t form,
     batch.found = found;
     batch.n = 0;
     memset(levels.any, true, sizeof levels.any);
-    if (bly_form_of(filter) == form && n > 0)
+    if (n > 0 && nested_is_marked(filter, form))
         nested_markers(&levels, filter, nested_highest(form, keys, n));
     for (size_t i = 0; i < n; i++) {
         found[i] = BLY_NESTED_NONE;

@@ -88,12 +88,42 @@ check '--resume of what is complete changes nothing' cmp got rest
 try dedup --json-field text --by paragraphs --output-dir out.d --resume in/1.jsonl
 refused 'other options' 'were made with other options'
 try dedup --json-field text --by lines --output-dir out.d --resume in/1.jsonl
-refused 'other files' 'was an input before'
+refused 'other files' 'give the same files in the same order'
 echo '{"text":"new"}' >>in/1.jsonl
 dedup --output-dir out.d --resume
 refused 'a file that has changed' "'in/1.jsonl' has changed since"
 dedup --output-dir fresh --resume
 refused 'nothing to go on with' 'nothing was begun in this folder'
+
+# ---- other inputs, and other hashes -----------------------------------------
+printf '{"text":"a"}\n' >a.jsonl
+printf '{"text":"b"}\n' >b.jsonl
+printf '{"text":"k"}\n' >known.jsonl
+by='dedup --json-field text --by lines --output-dir two'
+# shellcheck disable=SC2086  # words
+try $by --known known.jsonl a.jsonl b.jsonl
+# shellcheck disable=SC2086
+try $by --resume --known known.jsonl b.jsonl a.jsonl
+refused 'another order of inputs' 'in the same order'
+# shellcheck disable=SC2086
+try $by --resume --known b.jsonl a.jsonl b.jsonl
+refused 'another known file' 'were made with other options'
+printf '{"text":"other"}\n' >known.jsonl
+# shellcheck disable=SC2086
+try $by --resume --known known.jsonl a.jsonl b.jsonl
+refused 'a known file that changed' 'were made with other options'
+for how in '--similar 80%' '--by lines -a' '--by lines -w 9'; do
+    # shellcheck disable=SC2086
+    try dedup --json-field text $how --output-dir two --resume a.jsonl
+    refused "--resume $how" 'needs the hashes of the earlier run'
+done
+printf '0123456789abcdef' >key
+# shellcheck disable=SC2086
+try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
+    a.jsonl b.jsonl
+try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
+    --resume a.jsonl b.jsonl
+status_is '--resume -a with the key' 0
 
 # ---- what cannot have outputs -----------------------------------------------
 dedup --output-dir in

@@ -92,6 +92,9 @@ try query --verify-with nothing odd.bly all
 out_is 'an empty list' 1 ''
 try query --verify-with all odd.bly all
 refused 'a list that is not sorted' "line 10 of 'all' is not in order"
+printf '1\r\n3\r\n' >crlf
+try query --verify-with crlf odd.bly all
+refused 'a list with CR LF' "line 1 of 'crlf' ends with CR LF"
 try query --verify-with - odd.bly all
 refused 'a list from a pipe' 'cannot be standard input'
 try query --verify-with none odd.bly all
@@ -166,5 +169,11 @@ out_is 'Postfix: names and parts of addresses are not found' 0 \
     '9:NOTFOUND ,9:NOTFOUND ,9:NOTFOUND ,5:OK OK,9:NOTFOUND ,'
 printf '18:nets m\303\274ll.example,' | try serve --protocol socketmap nets.bly
 check 'Postfix: what another library might read is a fault' grep -q ':PERM ' out
+echo example.com | try build --as domain -p 1e-9 -n 10 -o names.bly
+printf 'get a@x.example.com\nget 2001:db8::1\nget x.example.com\nget x!y.example.com\nget a/b.example.com\nget x..example.com\n' |
+    try serve --protocol tcp_table names.bly
+printf '500 not%%20found\n500 not%%20found\n200 OK\n400\n400\n400\n' >want
+check 'Postfix: names that are none, within a domain, are faults' \
+    sh -c 'sed "s/^400 .*/400/" out | cmp - want'
 
 finish

@@ -162,6 +162,8 @@ static void test_other_alphabets(void **state)
     /* a full stop of Chinese, and a name that grows most */
     key = nested_key(BLY_KEYS_DOMAIN, "\xe4\xb8\xad\xe3\x80\x82\xc3\xbc", room);
     nested_is(BLY_KEYS_DOMAIN, key, 2, "xn--fiq.xn--tda");
+    key = nested_key(BLY_KEYS_DOMAIN, "a.com\xe3\x80\x82", room);
+    nested_is(BLY_KEYS_DOMAIN, key, 2, "a.com");
     char text[BLY_NESTED_TEXT];
     assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 0, text).data);
     assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 3, text).data);
@@ -388,6 +390,31 @@ static void test_a_level_is_added(void **state)
     bly_free(f);
 }
 
+/* A marker that was found by mistake, and so not added, goes with the keys by
+ * which it was found. Here it is removed alone. Its entries are still found. */
+static void test_a_lost_marker(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "cuckoo", "counting", "quotient" };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        bly_spec spec = { .capacity = 600, .rate = 1e-6,
+                          .form = BLY_KEYS_DOMAIN };
+        unsigned char rooms[2][ROOM], room[2];
+        bly_key entry = nested_key(BLY_KEYS_DOMAIN, "b.c.d", rooms[0]);
+        bly_key inner = nested_key(BLY_KEYS_DOMAIN, "a.b.c.d", rooms[1]);
+        bly_key marker = bly_nested_marker(room, 3);
+        bly_filter *f;
+        uint16_t found;
+        assert_status(bly_new(&f, kinds[k], &spec), BLY_OK);
+        assert_status(bly_nested_add(f, BLY_KEYS_DOMAIN, &entry, 1, NULL),
+                      BLY_OK);
+        assert_status(bly_remove(f, marker.data, marker.length), BLY_OK);
+        bly_nested_find(f, BLY_KEYS_DOMAIN, &inner, 1, &found);
+        assert_int_equal(found, 3);
+        bly_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_without_markers),
         cmocka_unit_test(test_a_level_is_added),
+        cmocka_unit_test(test_a_lost_marker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -499,6 +499,12 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
     if (made_check(self, s->folder != NULL ? s->folder : s->output, s->json)
         != CLI_GO)
         return CLI_ERROR;
+    if (s->resume && (s->approximate ? s->key_file == NULL
+                                     : s->units.similar > 0))
+        return report_error("--resume needs the hashes of the earlier run, "
+                            "which --similar and --approximate draw anew: give "
+                            "--key-file with --approximate, or start again "
+                            "without --resume");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
         return report_error("--memory is too small: give 1M or more");
     if (!s->approximate)
@@ -508,29 +514,56 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
     return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
 }
 
-/* Opens the outputs of all files but the known ones. The journal records the
- * options that decide what is written. */
-static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
+/* Writes the options that decide what is written, and the known files. Returns
+ * false if memory is short. */
+static bool dedup_put_options(const dedup_settings *s,
+                              const cli_operands *operands, cli_bytes *to)
 {
     cli_text rate = report_percent(s->approximate ? s->rate : 0);
-    char options[1024];
-    const outputs_want want = { s->folder, options, s->resume, s->force,
-                                s->units.known };
-    int n, status;
+    const cli_how *how = &s->how;
+    char identity[80] = "";
+    bool fits = bytes_format(to, "--by %s --overlap %.10g --similar %.10g "
+                             "--remove %s --approximate %d --window %" PRIu64
+                             " --rate %s lines %d%d%d%d%d%d", s->by,
+                             s->units.overlap, s->units.similar,
+                             s->remove != NULL ? s->remove : "parts",
+                             s->approximate, s->window, rate.text, how->null,
+                             how->crlf, how->keep_cr, how->compressed,
+                             how->text, how->trust)
+             && bytes_text(to, " --annotate ")
+             && bytes_text(to, s->units.annotate != NULL ? s->units.annotate
+                                                         : "")
+             && bytes_text(to, " --json-field ")
+             && bytes_text(to, how->member != NULL ? how->member : "");
 
-    n = snprintf(options, sizeof options, "--by %s --overlap %.10g --similar "
-                 "%.10g --remove %s --annotate '%s' --json-field '%s' --null "
-                 "%d --known %zu --approximate %d --window %" PRIu64
-                 " --rate %s", s->by, s->units.overlap, s->units.similar,
-                 s->remove != NULL ? s->remove : "parts",
-                 s->units.annotate != NULL ? s->units.annotate : "",
-                 s->how.member != NULL ? s->how.member : "", s->how.null,
-                 s->units.known, s->approximate, s->window, rate.text);
-    if ((size_t)n >= sizeof options || strchr(options, '\n') != NULL)
-        return report_error("the names of members are too long, or have a "
-                            "newline, which --output-dir cannot record");
+    for (size_t i = 0; fits && i < s->units.known; i++)
+        fits = bytes_text(to, " --known ")
+            && (!outputs_identity(identity, sizeof identity,
+                                  operands->names[i])
+                || bytes_text(to, identity))
+            && bytes_text(to, operands->names[i]);
+    return fits && bytes_put(to, "", 1);
+}
+
+/* Opens the outputs of all files but the known ones. The journal records the
+ * options. */
+static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
+{
+    cli_bytes options = { NULL, 0, 0, 0 };
+    outputs_want want = { s->folder, NULL, s->resume, s->force,
+                          s->units.known };
+    int status = CLI_ERROR;
+
+    if (!dedup_put_options(s, operands, &options))
+        return report_no_memory();
+    want.options = (const char *)options.data;
     s->units.outputs = &s->outputs;
-    status = outputs_open(&s->outputs, &want, operands);
+    if (strchr(want.options, '\n') != NULL)
+        report_error("a name has a newline, which the journal of --output-dir "
+                     "cannot hold");
+    else
+        status = outputs_open(&s->outputs, &want, operands);
+    bytes_free(&options);
     return status == CLI_GO ? status : outputs_close(&s->outputs, CLI_ERROR);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "bloomery/serve/serve.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,16 +256,19 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     return NULL;
 }
 
-/* Returns whether a key that cannot be read as a domain, network or path lies
- * within none: it is ASCII, so that no other library could read it either. */
+/* Returns whether a key that cannot be read as a network or domain lies within
+ * none: it is ASCII and no address, or it is an address of mail or of IPv6. */
 static bool asking_outside(const serve_request *r, uint8_t class)
 {
-    if (!bly_form_nests(class))
-        return false;
-    for (size_t i = 0; i < r->length; i++)
-        if (r->text[i] >= 0x80)
-            return false;
-    return true;
+    bool ascii = true, v6 = true;
+
+    for (size_t i = 0; i < r->length; i++) {
+        ascii &= r->text[i] < 0x80;
+        v6 &= isxdigit(r->text[i]) || r->text[i] == ':';
+    }
+    return class == BLY_KEYS_CIDR ? ascii
+         : class == BLY_KEYS_DOMAIN
+        && (v6 || memchr(r->text, '@', r->length) != NULL);
 }
 
 /* Stores the answer or the fault in each chosen request. */

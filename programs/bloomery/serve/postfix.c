@@ -15,8 +15,8 @@
  *                                 400 why
  *
  * Postfix asks for the name and for parts of the address of each client, and
- * for addresses of mail and their domains. So what cannot be read as a network,
- * domain or path is no fault here, but not found.
+ * for addresses of mail and their domains. So what is no address is not found
+ * among networks, instead of a fault, and neither are addresses among domains.
  */
 #include "bloomery/serve/serve.h"
 
