@@ -44,9 +44,9 @@ BLY_API bool bly_form_nests(uint64_t form);
  * "domain" changes A to Z into a to z, and other alphabets into ASCII (IDNA, by
  * UTS #46). A dot at the end is removed, and so is `*.` or `.` at the front,
  * which many lists have, as well as the `||` and `^` of rules like
- * ||example.com^. "cidr" reads addresses and networks of IPv4 and IPv6, and
- * ignores bits beyond the network's length. "path" removes repeated slashes, a
- * slash at the end, and components `.`.
+ * ||example.com^. An IPv4 address is no name. "cidr" reads addresses and
+ * networks of IPv4 and IPv6, and ignores bits beyond the network's length.
+ * "path" removes repeated slashes, a slash at the end, and components `.`.
  *
  * BLY_EFORM (another type; a form that does not nest), BLY_EPARAM: not such a
  * name, network or path, for example one with a component `..`, or with more

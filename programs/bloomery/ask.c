@@ -150,11 +150,12 @@ static void ask_one(const ask_job *job, const cli_batch *b, ask_own *own)
         memset(own->there, job->n > 0, b->n);
 }
 
-/* Skipped lines are not selected, even with -v. */
+/* Skipped lines, and those whose key cannot be read, are not selected, even
+ * with -v: such a key may be in the filter. */
 static void ask_skip(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     for (size_t i = 0; i < b->n; i++)
-        if (b->skipped[i]) {
+        if ((b->skips && b->skipped[i]) || (b->unreads && b->unread[i])) {
             own->there[i] = job->want.invert;
             own->tally.keys.selected -= job->want.invert;
         }
@@ -175,7 +176,7 @@ static void ask_filters(ask_job *job, const cli_batch *b, ask_own *own)
         own->tally.keys.there += own->there[i];
         own->tally.keys.selected += own->there[i] != job->want.invert;
     }
-    if (b->skips)
+    if (b->skips || b->unreads)
         ask_skip(job, b, own);
     own->tally.keys.asked += b->n - b->keyless;
     own->tally.keys.keyless += b->lacking;
@@ -274,6 +275,7 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
         p.marks = marks + i;
         p.number = s->numbers ? before + i + 1 : 0;
         p.key = w->batch->keys[i];
+        p.unread = w->batch->unreads && w->batch->unread[i];
         p.levels = own->levels != NULL ? own->levels + i : NULL;
         if (!prefix_line(&own->text, &p, &w->batch->lines[i]))
             return false;
@@ -705,8 +707,7 @@ static int ask_open_list(const cli_command *self, ask_job *job)
                                    "domains, networks or paths");
     if (inputs_is_stdin(s->list))
         return options_wrong(self, "--verify-with cannot be standard input");
-    return listed_open(&job->list, s->list, s->how.null ? '\0' : '\n',
-                       s->how.cut_cr);
+    return listed_open(&job->list, s->list, &s->how);
 }
 
 int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)

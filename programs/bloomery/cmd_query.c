@@ -19,7 +19,8 @@ static const cli_option query_options[] = {
       false, "Select the lines whose key is certainly not in FILE." },
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
       "Print all lines, each after 1 and a TAB if its key is perhaps in the "
-      "filter, or 0 and a TAB if not. With several filters, print a digit for "
+      "filter, 0 and a TAB if not, or ? and a TAB if the key cannot be read. "
+      "With several filters, print a digit for "
       "each, in the order of -F. For --as domain, cidr and path, print what "
       "the key lies within instead, and nothing if that is not in the filter, "
       "with a TAB for each filter.",
@@ -193,7 +194,9 @@ const cli_command cmd_query = {
         "note reports. The more parts there are, the more other keys pass: "
         "--groups prints the parts.\n\n"
         "A line without the column of -f has no key: it is not in the filter, "
-        "and -v prints it. A file of KEYS that cannot be read is reported, "
+        "and -v prints it. A line whose key cannot be read, such as a word for "
+        "a filter of numbers, is not printed, not even with -v: a note reports "
+        "it, and the status is 2. A file of KEYS that cannot be read is reported, "
         "and the others are still read.\n\n"
         CLI_VERIFY_TEXT
         " A filter that is read page by page is verified page by page.",

@@ -114,10 +114,10 @@ typedef struct {
     atomic_bool failed;
 } cli_listed;
 
-/* Opens a list, and verifies its order; with `cut_cr`, refuses lines that end
- * with a CR, which keys do not have. CLI_GO or CLI_ERROR; call listed_close in
+/* Opens a list of keys in a form, and verifies its order, and that its lines
+ * are written as keys are compared. CLI_GO or CLI_ERROR; call listed_close in
  * both cases. */
-int  listed_open(cli_listed *list, const char *path, char end, bool cut_cr);
+int  listed_open(cli_listed *list, const char *path, const cli_how *how);
 void listed_close(cli_listed *list);
 
 /* Returns whether a key is in the list. True as well for keys that no line can
@@ -263,6 +263,7 @@ typedef struct {
                                    within: rows, BATCHES_MOST apart, or NULL */
     uint64_t    form;           /* of the key                                */
     bly_key     key;
+    bool        unread;         /* it cannot be read: print ? for a mark     */
     const char *name;           /* of the file; NULL: no name                */
     uint64_t    number;         /* of the line in its chunk; 0: no number    */
 } ask_prefix;

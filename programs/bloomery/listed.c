@@ -52,8 +52,32 @@ static bool listed_note(cli_listed *l, uint64_t at, bly_key line)
     return true;
 }
 
+/* Returns whether a line is what keys are compared with: the key that the form
+ * makes of it, or its entry. */
+static bool listed_is_key(const cli_how *how, bly_key line)
+{
+    unsigned char few[512], *room = few;
+    size_t n = bly_form_room(how->form, line.length);
+    char text[BLY_NESTED_TEXT];
+    bly_key key;
+    bool same;
+
+    if (!forms_changes(how->form))
+        return true;
+    if (n > sizeof few && (room = malloc(n)) == NULL)
+        return false;
+    key = forms_key(how->form, line, room);
+    if (key.data != NULL && bly_form_nests(how->form))
+        key = bly_nested_entry(how->form, key,
+                               bly_nested_level(how->form, key), text);
+    same = key.data != NULL && listed_compare(key, line) == 0;
+    if (room != few)
+        free(room);
+    return same;
+}
+
 /* Reads the list, whose pieces and order become known. */
-static int listed_read(cli_listed *l, FILE *file, bool cut_cr)
+static int listed_read(cli_listed *l, FILE *file, const cli_how *how)
 {
     char *line = NULL, *before = NULL, *swap;
     size_t room = 0, room_before = 0, number = 0, swap_room;
@@ -67,11 +91,22 @@ static int listed_read(cli_listed *l, FILE *file, bool cut_cr)
         bly_key last = { before, (size_t)n_before - (n_before > 0) };
 
         number++;
-        if (cut_cr && key.length > 0 && line[key.length - 1] == '\r') {
+        if (how->cut_cr && key.length > 0 && line[key.length - 1] == '\r') {
             status = report_error("line %zu of '%s' ends with CR LF, and keys "
                                   "do not have the CR: remove it with 'tr -d "
                                   "\"\\r\"', and sort the list again", number,
                                   l->path);
+            break;
+        }
+        if (!listed_is_key(how, key)) {
+            status = report_error("line %zu of '%s' is not written as keys of "
+                                  "the form %s are compared: %s", number,
+                                  l->path, forms_name(how->form).text,
+                                  bly_form_nests(how->form)
+                                  ? "make the list with 'query --mark FILE "
+                                    "LIST | cut -f 1 | LC_ALL=C sort -u'"
+                                  : "change its case and blanks so, and sort "
+                                    "it again");
             break;
         }
         if (n_before >= 0 && listed_compare(last, key) > 0)
@@ -93,13 +128,14 @@ static int listed_read(cli_listed *l, FILE *file, bool cut_cr)
     return status;
 }
 
-int listed_open(cli_listed *l, const char *path, char end, bool cut_cr)
+int listed_open(cli_listed *l, const char *path, const cli_how *how)
 {
     struct stat about;
     FILE *file = fopen(path, "rb");
     int status = CLI_GO;
 
-    *l = (cli_listed){ .path = path, .end = end, .fd = -1 };
+    *l = (cli_listed){ .path = path, .end = how->null ? '\0' : '\n',
+                       .fd = -1 };
     if (file == NULL)
         return report_error("%s: %s", path, strerror(errno));
     if (fstat(fileno(file), &about) < 0 || !S_ISREG(about.st_mode))
@@ -107,7 +143,7 @@ int listed_open(cli_listed *l, const char *path, char end, bool cut_cr)
                               "reads parts of it again and again: copy it to "
                               "one", path);
     if (status == CLI_GO)
-        status = listed_read(l, file, cut_cr);
+        status = listed_read(l, file, how);
     l->size = about.st_size;
     l->changed = about.st_mtim;
     if (status == CLI_GO) {

@@ -82,7 +82,7 @@ static void prefix_marks(ask_text *t, const ask_prefix *p)
         for (from = i; i < p->filters
                        && p->places[i].file == p->places[from].file; i++)
             marked |= p->marks[p->places[i].row * BATCHES_MOST];
-        t->bytes[t->length++] = marked ? '1' : '0';
+        t->bytes[t->length++] = p->unread ? '?' : marked ? '1' : '0';
     }
 }
 
@@ -118,7 +118,9 @@ static bool prefix_entries(ask_text *t, const ask_prefix *p)
                        && p->places[i].file == p->places[from].file; i++)
             if (level == BLY_NESTED_NONE)
                 level = p->levels[i * BATCHES_MOST];
-        if (level != BLY_NESTED_NONE)
+        if (p->unread)
+            entry = (bly_key){ "?", 1 };
+        else if (level != BLY_NESTED_NONE)
             entry = bly_nested_entry(p->form, p->key, level, room);
         if (!prefix_room(t, entry.length + 1))
             return false;

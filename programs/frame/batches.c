@@ -99,14 +99,21 @@ static size_t batches_ends(const cli_lines *l, const cli_chunk *c,
 /* Counts the lines of the batch whose keys are strange, and gives them the
  * length 0 of other missing keys. They are counted now because `query` moves
  * selected lines of earlier batches to the front of the chunk. */
-static void batches_find_strange(cli_chunk *c, cli_batch *b)
+static void batches_find_strange(const cli_lines *l, cli_chunk *c,
+                                 cli_batch *b)
 {
-    for (size_t i = 0; i < b->n; i++)
-        if (b->keys[i].data == NULL && b->keys[i].length == KEYS_STRANGE) {
-            b->keys[i].length = 0;
-            if (c->strange++ == 0)
-                c->first_strange = c->lines - b->n + i + 1;
-        }
+    for (size_t i = 0; i < b->n; i++) {
+        bool strange = b->keys[i].data == NULL
+                    && b->keys[i].length == KEYS_STRANGE;
+
+        b->unread[i] = strange && l->how.member == NULL;
+        b->unreads |= b->unread[i];
+        if (!strange)
+            continue;
+        b->keys[i].length = 0;
+        if (c->strange++ == 0)
+            c->first_strange = c->lines - b->n + i + 1;
+    }
 }
 
 /* Writes what to check in the first line of the chunk that lacks the member. */
@@ -147,7 +154,7 @@ bool batches_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
                   && memchr(c->block, '\r', c->length) != NULL;
     }
     b->keyless = 0;
-    b->skips = false;
+    b->skips = b->unreads = false;
     b->n = batches_ends(l, c, text, rest, b->ends);
     if (rest == 0)
         return false;
@@ -167,7 +174,7 @@ bool batches_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (b->keyless > 0 && keys_skips(&l->how))
         batches_find_skipped(b);
     if (b->keyless > 0)
-        batches_find_strange(c, b);
+        batches_find_strange(l, c, b);
     if (b->keyless > 0 && l->form == LINES_MEMBERS && !c->advice)
         batches_advise(l, c, b);
     if (b->keyless > 0 && !l->keep)

@@ -23,6 +23,9 @@ typedef struct {
     uint64_t lacking;           /* those of them that are not skipped      */
     bool     skips;             /* some are skipped: blank, or comments    */
     bool     skipped[BATCHES_MOST];
+    bool     unreads;           /* some have a key that cannot be read by the
+                                   form                                      */
+    bool     unread[BATCHES_MOST];
 } cli_batch;
 
 /* Splits off the batch of lines that begins at *at, and advances *at. Returns

@@ -6,8 +6,8 @@
  * entry of a domain is the end of its key, and that of a path the beginning.
  *
  * Markers are looked up anew by each call: a filter that others add to while it
- * is in use may gain a level at any time. A filter that can lose keys may lose a
- * marker: one that was found by mistake when it was to be added, and so was
+ * is in use may gain a level at any time. A filter that can lose keys may lose
+ * a marker: one that was found by mistake when it was to be added, and so was
  * not, goes with the keys by which it was found. There, all levels are asked
  * for.
  */
@@ -77,17 +77,21 @@ static bool nested_is_letter(uint8_t byte)
         || byte == '-' || byte == '_';
 }
 
-/* Returns whether a name has labels of 1 to 63 letters. */
+/* Returns whether a name has labels of 1 to 63 letters. The last one is no
+ * number, as that of an IPv4 address is. */
 static bool nested_is_domain(const uint8_t *name, size_t n)
 {
     size_t label = 0;
+    bool number = true;
     for (size_t i = 0; i < n; i++) {
-        label = name[i] == '.' ? 0 : label + 1;
-        if (name[i] == '.' ? i == 0 || name[i - 1] == '.'
-                           : label > 63 || !nested_is_letter(name[i]))
+        bool dot = name[i] == '.';
+        label = dot ? 0 : label + 1;
+        number = dot || (number && name[i] >= '0' && name[i] <= '9');
+        if (dot ? i == 0 || name[i - 1] == '.'
+                : label > 63 || !nested_is_letter(name[i]))
             return false;
     }
-    return n > 0 && n <= NESTED_DOMAIN && name[n - 1] != '.';
+    return n > 0 && n <= NESTED_DOMAIN && name[n - 1] != '.' && !number;
 }
 
 size_t nested_put_domain(uint8_t *to, const bly_value *value)

@@ -23,6 +23,13 @@ out_is '-v: names that lie within none' 0 'example\nbadads.example\n'
 try query -c hosts.bly asked
 out_is 'how many lie within one' 0 '2\n'
 printf 'a..b\n.\nads.example\n' >bad
+try query -v hosts.bly bad
+check 'a name that cannot be read is not printed by -v' test ! -s out
+try query --mark hosts.bly bad
+printf '?\ta..b\n?\t.\nads.example\tads.example\n' >want
+check 'and is marked by ?' cmp out want
+printf '192.0.2.1\n1.2\n7\n' | try build --as domain -n 9 -o none.bly
+check 'an IPv4 address is no name' grep -q '3 lines have no key' err
 try query hosts.bly bad
 status_is 'a name that cannot be read is no "no"' 2
 check 'and the note says how to write it' grep -q \
@@ -92,6 +99,13 @@ try query --verify-with nothing odd.bly all
 out_is 'an empty list' 1 ''
 try query --verify-with all odd.bly all
 refused 'a list that is not sorted' "line 10 of 'all' is not in order"
+tr a-z A-Z <sorted >upper
+try query --verify-with upper rough.bly asked
+refused 'a list that is written otherwise' "line 1 of 'upper' is not written as keys of the form domain are compared: make the list with 'query --mark"
+printf 'B\na\n' >mixed
+try build -i -n 9 -o folded.bly mixed
+try query --verify-with mixed folded.bly all
+refused 'a list in another case' "line 1 of 'mixed' is not written as keys of the form text:case=lower are compared: change"
 printf '1\r\n3\r\n' >crlf
 try query --verify-with crlf odd.bly all
 refused 'a list with CR LF' "line 1 of 'crlf' ends with CR LF"

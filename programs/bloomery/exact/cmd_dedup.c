@@ -501,8 +501,8 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
         return CLI_ERROR;
     if (s->resume && (s->approximate ? s->key_file == NULL
                                      : s->units.similar > 0))
-        return report_error("--resume needs the hashes of the earlier run, "
-                            "which --similar and --approximate draw anew: give "
+        return report_error("--resume needs the hashes of the earlier run, and "
+                            "--similar and --approximate draw others: give "
                             "--key-file with --approximate, or start again "
                             "without --resume");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)

@@ -257,18 +257,19 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
 }
 
 /* Returns whether a key that cannot be read as a network or domain lies within
- * none: it is ASCII and no address, or it is an address of mail or of IPv6. */
+ * none: it is ASCII and no address, or an address of mail, IPv4 or IPv6. */
 static bool asking_outside(const serve_request *r, uint8_t class)
 {
-    bool ascii = true, v6 = true;
+    bool ascii = true, v4 = true, v6 = true;
 
     for (size_t i = 0; i < r->length; i++) {
         ascii &= r->text[i] < 0x80;
+        v4 &= isdigit(r->text[i]) || r->text[i] == '.';
         v6 &= isxdigit(r->text[i]) || r->text[i] == ':';
     }
     return class == BLY_KEYS_CIDR ? ascii
          : class == BLY_KEYS_DOMAIN
-        && (v6 || memchr(r->text, '@', r->length) != NULL);
+        && (v4 || v6 || memchr(r->text, '@', r->length) != NULL);
 }
 
 /* Stores the answer or the fault in each chosen request. */
