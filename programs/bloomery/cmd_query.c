@@ -196,8 +196,8 @@ const cli_command cmd_query = {
         "A line without the column of -f has no key: it is not in the filter, "
         "and -v prints it. A line whose key cannot be read, such as a word for "
         "a filter of numbers, is not printed, not even with -v: a note reports "
-        "it, and the status is 2. A file of KEYS that cannot be read is reported, "
-        "and the others are still read.\n\n"
+        "it, and the status is 2. A file of KEYS that cannot be read is "
+        "reported, and the others are still read.\n\n"
         CLI_VERIFY_TEXT
         " A filter that is read page by page is verified page by page.",
     .options = query_options,
