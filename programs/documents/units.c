@@ -108,7 +108,7 @@ static bool units_mark_again(dedup_units *u, const dedup_rows *rows,
     }
     memset(u->slots, 0, slots * sizeof *u->slots);
     for (size_t i = from; i < rows->n; i++) {
-        size_t at = rows->hashes[i] & (slots - 1);
+        size_t at = (size_t)rows->hashes[i] & (slots - 1);
 
         while (u->slots[at] != 0
                && rows->hashes[u->slots[at] - 1] != rows->hashes[i])
@@ -221,7 +221,7 @@ bool units_collect(dedup_units *u, units_set *set, const units_want *want,
     size_t before = set->n;
 
     if (!(want->by == UNITS_GRAMS
-          ? units_collect_grams(u, set, want->words, by, text)
+          ? units_collect_grams(u, set, (size_t)want->words, by, text)
           : units_collect_parts(u, set, want, by, text)))
         return false;
     if (set->n == before)
