@@ -233,7 +233,7 @@ static uint64_t nested_next(uint64_t *stream, uint64_t below)
 /* Writes a text from few words, so that many texts lie within others. */
 static void nested_text(char *to, uint64_t form, uint64_t *draw)
 {
-    size_t parts = 2 + nested_next(draw, 3);
+    size_t parts = 2 + (size_t)nested_next(draw, 3);
     *to = '\0';
     if (form == BLY_KEYS_CIDR) {
         sprintf(to, "%u.%u.%u.0/%u", (unsigned)nested_next(draw, 4),
