@@ -78,6 +78,7 @@ typedef struct {
     size_t      n, at;          /* the number of the current one           */
     bool       *done;           /* which were finished by an earlier run   */
     size_t      noted;          /* that its journal names                  */
+    int         lock;           /* its journal, locked; or -1              */
     bool        open;           /* whether an output is                    */
     char       *name, *journal; /* from malloc                             */
 } dedup_outputs;

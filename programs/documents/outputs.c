@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -305,6 +306,22 @@ static int outputs_note(dedup_outputs *o, const char *line)
     return CLI_GO;
 }
 
+/* Locks the journal until the end, against another run in the same folder. */
+static int outputs_lock(dedup_outputs *o, bool resume)
+{
+    o->lock = open(o->journal, O_RDWR | O_CLOEXEC | (resume ? 0 : O_CREAT),
+                   0666);
+    if (o->lock < 0)
+        return errno == ENOENT && resume
+             ? report_error("'%s' is not there: nothing was begun in this "
+                            "folder, so leave out --resume", o->journal)
+             : report_error("%s: %s", o->journal, strerror(errno));
+    if (flock(o->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return CLI_GO;                  /* some systems cannot lock          */
+    return report_error("another run writes to '%s': wait for its end, or give "
+                        "another folder", o->folder);
+}
+
 /* Reads the journal of the interrupted run. A line without its end is that of
  * an output whose name it did not get to note; it is written again. */
 static int outputs_resume(dedup_outputs *o, const char *options)
@@ -315,9 +332,6 @@ static int outputs_resume(dedup_outputs *o, const char *options)
     int status = CLI_GO;
     ssize_t n;
 
-    if (file == NULL && errno == ENOENT)
-        return report_error("'%s' is not there: nothing was begun in this "
-                            "folder, so leave out --resume", o->journal);
     if (file == NULL)
         return report_error("%s: %s", o->journal, strerror(errno));
     for (size_t i = 0; status == CLI_GO
@@ -381,7 +395,7 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
 
     *o = (dedup_outputs){ .folder = want->folder,
                           .paths = files->names + want->first,
-                          .n = files->count - want->first };
+                          .n = files->count - want->first, .lock = -1 };
     if (outputs_check(want, files) != CLI_GO)
         return CLI_ERROR;
     o->done = calloc(o->n + 1, sizeof *o->done);
@@ -390,7 +404,9 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
     o->journal = outputs_name(want->folder, outputs_journal);
     if (o->journal == NULL || outputs_make_folders(o->journal) != CLI_GO)
         return CLI_ERROR;
-    status = want->resume ? outputs_resume(o, want->options) : CLI_GO;
+    status = outputs_lock(o, want->resume);
+    if (status == CLI_GO && want->resume)
+        status = outputs_resume(o, want->options);
     return status == CLI_GO ? outputs_begin_journal(o, want->options) : status;
 }
 
@@ -458,5 +474,7 @@ int outputs_close(dedup_outputs *o, int status)
     free(o->name);
     free(o->done);
     free(o->journal);
+    if (o->lock >= 0)
+        close(o->lock);
     return status;
 }

@@ -95,6 +95,24 @@ refused 'a file that has changed' "'in/1.jsonl' has changed since"
 dedup --output-dir fresh --resume
 refused 'nothing to go on with' 'nothing was begun in this folder'
 
+# ---- two runs at once -------------------------------------------------------
+mkfifo slow
+"$BLOOMERY" dedup --json-field text --by lines --output-dir both slow \
+    2>first.err &
+first=$!
+exec 5>slow
+tries=0
+until [ -s both/.bloomery-dedup ] || [ $tries -ge 200 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+try dedup --json-field text --by lines --output-dir both --force in/2.jsonl
+refused 'a folder to which another run writes' "another run writes to 'both'"
+echo '{"text":"a"}' >&5
+exec 5>&-
+wait $first
+check 'the first run ends well' grep -q '"a"' both/slow
+
 # ---- other inputs, and other hashes -----------------------------------------
 printf '{"text":"a"}\n' >a.jsonl
 printf '{"text":"b"}\n' >b.jsonl

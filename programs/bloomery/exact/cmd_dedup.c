@@ -558,6 +558,7 @@ static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
         return report_no_memory();
     want.options = (const char *)options.data;
     s->units.outputs = &s->outputs;
+    s->outputs.lock = -1;
     if (strchr(want.options, '\n') != NULL)
         report_error("a name has a newline, which the journal of --output-dir "
                      "cannot hold");
