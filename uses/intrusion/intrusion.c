@@ -2,20 +2,23 @@
  *
  *   intrusion [--strict] SIGNATURES PCAP [RATE]
  *
- * Each place of a packet's payload is queried for each length of a signature,
- * longest first, with a rolling hash. Filter hits are compared byte by byte. A
- * line of output is a packet's number, the place and the signature; standard
- * error reports how much was compared in vain. The filter has the first CLIP
- * bytes of longer signatures. PCAP "-": standard input. TCP streams are not
- * reassembled. Unused options of rules are listed on standard error; with
- * --strict they are refused.
+ * Each place of a payload is queried for each length of a signature, longest
+ * first, with a rolling hash. Filter hits are compared byte by byte. A line of
+ * output is the number of the packet that completes it, the place in the TCP
+ * stream or in the packet's payload, and the signature; standard error reports
+ * how much was compared in vain. The filter has the first CLIP bytes of longer
+ * signatures. PCAP "-": standard input. Segments of TCP are put in order first.
+ * Unused options of rules are listed on standard error; with --strict they are
+ * refused.
  */
 #include "packet.h"
 #include "rules.h"
+#include "stream.h"
 
 #include <bloomery.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +41,8 @@ static size_t lengths;
 static window windows[2 * CLIP];        /* the longest first                 */
 static uint64_t weight, of_byte[2][256];        /* [1]: in lower case        */
 static struct { unsigned long packets, bytes, windows, compared, vain; } sum;
+static size_t   old;                    /* bytes that were searched before   */
+static uint64_t place;                  /* of the first byte                 */
 
 static int stop(const char *what, const char *why)
 {
@@ -165,8 +170,10 @@ static void compare(const window *w, const unsigned char *here, size_t n,
     if (low == w->end || differ(&list[low], here, w->length) != 0)
         sum.vain++;
     for (; low < w->end && differ(&list[low], here, w->length) == 0; low++)
-        if (list[low].n <= n && differ(&list[low], here, list[low].n) == 0)
-            printf("%lu\t%zu\t%s\n", sum.packets, at, list[low].text);
+        if (list[low].n <= n && at + list[low].n > old
+            && differ(&list[low], here, list[low].n) == 0)
+            printf("%lu\t%" PRIu64 "\t%s\n", sum.packets, place + at,
+                   list[low].text);
 }
 
 /* Queries the windows that begin in a block. */
@@ -208,6 +215,29 @@ static void scan(const unsigned char *bytes, size_t n)
 
 /* ---- Packets ------------------------------------------------------------- */
 
+static void scan_stream(const unsigned char *bytes, size_t n, size_t searched,
+                        uint64_t from)
+{
+    old = searched;
+    place = from;
+    scan(bytes, n);
+    old = 0;
+    place = 0;
+}
+
+static void read_packet(int type, const unsigned char *p, size_t caplen)
+{
+    bool ip;
+    size_t frame = behind_frame(type, p, caplen, &ip), n = caplen - frame;
+    size_t at = ip ? behind_ip(p + frame, &n) : 0;
+    tcp_segment segment;
+    sum.packets++;
+    if (ip && tcp_of(&segment, p + frame, n))
+        stream_segment(&segment, p + frame + at, n - at);
+    else
+        scan(p + frame + at, n - at);
+}
+
 static int read_packets(const char *path)
 {
     char why[PCAP_ERRBUF_SIZE];
@@ -218,15 +248,18 @@ static int read_packets(const char *path)
     if (capture == NULL)
         return stop("the capture", why);
     int type = pcap_datalink(capture);
-    while ((got = pcap_next_ex(capture, &about, &p)) == 1) {
-        bool ip;
-        size_t frame = behind_frame(type, p, about->caplen, &ip);
-        size_t n = about->caplen - frame;
-        size_t at = ip ? behind_ip(p + frame, &n) : 0;
-        sum.packets++;
-        scan(p + frame + at, n - at);
-    }
-    int failed = got == PCAP_ERROR ? stop(path, pcap_geterr(capture)) : 0;
+    for (size_t i = 0; i < signatures; i++)
+        if (list[i].n > streams.tail_most + 1)
+            streams.tail_most = list[i].n - 1;
+    streams.take = scan_stream;
+    while ((got = pcap_next_ex(capture, &about, &p)) == 1)
+        read_packet(type, p, about->caplen);
+    streams_end();
+    int failed = got == PCAP_ERROR ? stop(path, pcap_geterr(capture))
+               : streams.no_memory ? stop("streams", "out of memory") : 0;
+    if (streams.lost > 0)
+        fprintf(stderr, "intrusion: %s: %" PRIu64 " gaps in TCP streams: texts "
+                "across them are not found\n", path, streams.lost);
     pcap_close(capture);
     return failed;
 }

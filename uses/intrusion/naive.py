@@ -1,8 +1,10 @@
-"""By a scan: naive.py SIGNATURES PCAP prints packet, offset and signature;
-and in the file `asked` how many windows hold no signature, the sum of the
+"""By a scan: naive.py SIGNATURES PCAP prints packet, place and signature, of TCP
+streams in order; and in the file `asked` how many windows hold no signature, the sum of the
 squares of how often each of them comes, how many hold one, and how often that
 of the first ones comes that comes most often. naive.py make PCAP FILE... writes
-files as packets of TCP and UDP. naive.py draw NUMBER SEED FILE... takes
+files as packets of TCP and UDP. naive.py mix PCAP SEED FILE writes a file as
+segments of one TCP stream: out of order, repeated and overlapping. naive.py
+places SIGNATURES FILE prints place and signature in a file. naive.py draw NUMBER SEED FILE... takes
 signatures out of them, and makes as many that are nowhere; half of the rules
 are in the other case, and half have `nocase`."""
 import collections
@@ -52,11 +54,53 @@ def payloads(name):
         ip = frame[14:]
         if ip[0] >> 4 == 4:
             ip = ip[:struct.unpack(">H", ip[2:4])[0]]
-            kind, rest = ip[9], ip[(ip[0] & 15) * 4:]
+            kind, ends, rest = ip[9], ip[12:20], ip[(ip[0] & 15) * 4:]
         else:
             rest = ip[40:40 + struct.unpack(">H", ip[4:6])[0]]
-            kind = ip[6]
-        yield rest[(rest[12] >> 4) * 4:] if kind == 6 else rest[8:]
+            kind, ends = ip[6], ip[8:40]
+        if kind == 6:
+            yield (ends + rest[:4], struct.unpack(">I", rest[4:8])[0], rest[13],
+                   rest[(rest[12] >> 4) * 4:])
+        else:
+            yield None, 0, 0, rest[8:]
+
+
+class Stream:
+    """The bytes of a direction so far, and segments that came too early."""
+
+    def __init__(self, seq):
+        self.first, self.text, self.early = seq, b"", []
+
+    def take(self, seq, data):
+        """Yields the text up to each new piece, and where the piece begins."""
+        self.early.append(((seq - self.first + 2 ** 31) % 2 ** 32 - 2 ** 31, data))
+        ready = True
+        while ready:
+            ready = [one for one in self.early if one[0] <= len(self.text)]
+            for place, part in sorted(ready, key=lambda one: one[0])[:1]:
+                self.early.remove((place, part))
+                begin = len(self.text)
+                if place + len(part) > begin:
+                    self.text += part[begin - place:]
+                    yield self.text, begin
+
+
+def pieces(name, most):
+    """Yields what each packet adds: its number, the text, the place of its
+    first byte, and how many bytes were searched before. Of a stream, the text
+    begins `most` bytes before the new ones."""
+    streams = {}
+    for number, (key, seq, flags, data) in enumerate(payloads(name), 1):
+        if key is None:
+            yield number, data, 0, 0
+            continue
+        begins = flags & 2
+        if key not in streams or begins:
+            streams[key] = Stream(seq + (1 if begins else 0))
+        if data:
+            for text, begin in streams[key].take(seq + (1 if begins else 0), data):
+                low = max(0, begin - most)
+                yield number, text[low:], low, begin - low
 
 
 def in_case(text, nocase):
@@ -69,13 +113,15 @@ def search(listed, capture):
     for _, text, nocase in texts:
         heads[min(len(text), CLIP), nocase].add(in_case(text, nocase)[:CLIP])
     absent, present, out = collections.Counter(), 0, sys.stdout.buffer
-    for number, payload in enumerate(payloads(capture), 1):
+    most = max(len(text) for _, text, _ in texts) - 1
+    for number, payload, place, old in pieces(capture, most):
         as_case = payload, payload.lower()
         for shown, text, nocase in texts:
             text = in_case(text, nocase)
             at = as_case[nocase].find(text)
             while at >= 0:
-                out.write(b"%d\t%d\t%s\n" % (number, at, shown))
+                if at + len(text) > old:
+                    out.write(b"%d\t%d\t%s\n" % (number, place + at, shown))
                 at = as_case[nocase].find(text, at + 1)
         for (n, nocase), known in heads.items():
             for at in range(len(payload) - n + 1):
@@ -89,6 +135,47 @@ def search(listed, capture):
               present, max(absent.values(), default=0), file=asked)
 
 
+def frame_of(seq, part, flags=24):
+    tcp = struct.pack(">HHIIBBHHH", 80, 40000, seq % 2 ** 32, 0, 5 << 4, flags,
+                      999, 0, 0)
+    ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40 + len(part), 1, 0, 64, 6, 0,
+                     0x7f000001, 0x7f000001)
+    return b"\0" * 12 + b"\x08\0" + ip + tcp + part + b"fills up"
+
+
+def packet(out, i, frame):
+    out.write(struct.pack("<IIII", i, 0, len(frame), len(frame)) + frame)
+
+
+def mix(capture, seed, name):
+    some, data = random.Random(seed), open(name, "rb").read()
+    first = 2 ** 32 - 1000                  # numbers begin again within the file
+    parts, at = [], 0
+    while at < len(data):
+        n = some.choice([1, 2, 7, 40, 400, 1400])
+        parts.append((at, data[at:at + n]))
+        at += n
+    for at, part in some.sample(parts, len(parts) // 3):    # again, or more
+        more = some.choice([0, 0, 5, 600])
+        parts.append((at, data[at:at + len(part) + more]))
+    order = sorted(parts, key=lambda one: one[0] + some.choice([0, 0, 0, 3000]))
+    with open(capture, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        packet(out, 0, frame_of(first - 1, b"", 2))
+        for i, (at, part) in enumerate(order):
+            packet(out, i + 1, frame_of(first + at, part))
+
+
+def places(listed, name):
+    data = open(name, "rb").read()
+    for shown, text, nocase in signatures(listed):
+        text, there = in_case(text, nocase), in_case(data, nocase)
+        at = there.find(text)
+        while at >= 0:
+            sys.stdout.buffer.write(b"%d\t%s\n" % (at, shown))
+            at = there.find(text, at + 1)
+
+
 def make(capture, names):
     parts = []
     for name in names:
@@ -96,18 +183,16 @@ def make(capture, names):
         parts += [data[at:at + 1400] for at in range(0, len(data), 1400)]
     with open(capture, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        seq = 0
         for i, part in enumerate(parts):
-            tcp = struct.pack(">HHIIBBHHH", 80, 40000, 1400 * i, 0, 5 << 4, 24,
-                              999, 0, 0)
-            ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40 + len(part), i & 0xffff,
-                             0, 64, 6, 0, 0x7f000001, 0x7f000001)
-            frame = b"\0" * 12 + b"\x08\0" + ip + tcp + part + b"fills up"
+            frame = frame_of(seq, part)
+            seq += len(part) if i % 3 != 2 else 0
             if i % 3 == 2:                      # IPv6 and UDP
                 udp = struct.pack(">HHHH", 53, 40000, 8 + len(part), 0)
                 ip = struct.pack(">IHBB", 6 << 28, 8 + len(part), 17, 64)
                 frame = (b"\0" * 12 + b"\x86\xdd" + ip + b"\0" * 32 + udp +
                          part + b"fills up")
-            out.write(struct.pack("<IIII", i, 0, len(frame), len(frame)) + frame)
+            packet(out, i, frame)
 
 
 def shown(text):
@@ -132,6 +217,10 @@ def draw(number, seed, names):
 
 if sys.argv[1] == "make":
     make(sys.argv[2], sys.argv[3:])
+elif sys.argv[1] == "mix":
+    mix(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+elif sys.argv[1] == "places":
+    places(*sys.argv[2:])
 elif sys.argv[1] == "draw":
     draw(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
 else:
