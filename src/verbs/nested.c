@@ -21,12 +21,12 @@
 
 /* ---- Text --------------------------------------------------------------- */
 
-static bool nested_is_blank(uint8_t byte)
+bool nested_is_blank(uint8_t byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-static bly_key nested_strip(const bly_value *value)
+bly_key nested_strip(const bly_value *value)
 {
     const uint8_t *text = value->data;
     size_t n = value->length;

@@ -11,6 +11,10 @@ enum { NESTED_CIDR = 17 };
  * "ü." becomes "xn--tda.". */
 enum { NESTED_DOMAIN = 253, NESTED_DOMAIN_TIMES = 4 };
 
+/* Strips blanks at both ends, and the CR of a line that ended with CR LF. */
+bool    nested_is_blank(uint8_t byte);
+bly_key nested_strip(const bly_value *text);
+
 /* Write the key of a text and return its size; SIZE_MAX if the text is not such
  * a name, network or path. */
 size_t nested_put_domain(uint8_t *to, const bly_value *text);

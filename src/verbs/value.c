@@ -22,23 +22,6 @@
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-static bool form_is_blank(uint8_t byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
-/* Strips blanks at both ends, and the CR of a line that ended with CR LF. */
-static bly_key form_strip(const bly_value *value)
-{
-    const uint8_t *text = value->data;
-    size_t n = value->length;
-    for (; n > 0 && form_is_blank(*text); n--)
-        text++;
-    while (n > 0 && form_is_blank(text[n - 1]))
-        n--;
-    return (bly_key){ text, n };
-}
-
 /* Reads digits, with or without a sign: -2^(bits-1) to 2^bits - 1. */
 static bool form_whole(uint64_t *out, bly_key written, unsigned bits)
 {
@@ -186,7 +169,7 @@ static bly_key form_integral(bly_key written)
 /* Makes the key by value: an integer if the written number is one. */
 static size_t form_put_number(uint8_t *to, const bly_value *value)
 {
-    bly_key written = form_strip(value);
+    bly_key written = nested_strip(value);
     int64_t integer = value->integer;
     double real = value->real;
     uint64_t whole;
@@ -213,7 +196,7 @@ static size_t form_put_integer(uint8_t *to, const bly_value *value,
     int64_t integer = value->integer;
     uint64_t whole;
     if (value->type == BLY_WRITTEN)
-        return form_whole(&whole, form_strip(value), bits)
+        return form_whole(&whole, nested_strip(value), bits)
              ? form_put(to, whole, bits / 8) : FORM_NONE;
     if (value->type == BLY_REAL) {
         if (!(value->real >= -0x1p63 && value->real < 0x1p63)
@@ -241,7 +224,7 @@ static bool form_as_real(double *out, const bly_value *value)
 {
     *out = value->type == BLY_INTEGER ? (double)value->integer : value->real;
     if (value->type == BLY_WRITTEN)
-        return form_real(out, form_strip(value));
+        return form_real(out, nested_strip(value));
     return value->type == BLY_REAL
         || (*out < 0x1p63 && (int64_t)*out == value->integer);
 }
@@ -279,13 +262,13 @@ static int form_digit(uint8_t byte)
 /* Separators between bytes, as in dumps, UUIDs and MAC addresses. */
 static bool form_is_between(uint8_t byte)
 {
-    return form_is_blank(byte) || byte == '-' || byte == ':';
+    return nested_is_blank(byte) || byte == '-' || byte == ':';
 }
 
 /* Reads hexadecimal digits, with or without 0x before them. */
 static size_t form_put_hex(uint8_t *to, const bly_value *value)
 {
-    bly_key written = form_strip(value);
+    bly_key written = nested_strip(value);
     const uint8_t *text = written.data;
     size_t n = written.length, bytes = 0;
     if (n >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
