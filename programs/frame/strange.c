@@ -16,6 +16,9 @@ void strange_tally(cli_lines *l, const cli_chunk *c)
     l->passed += c->lines;
 }
 
+/* Lines without a readable key that are worth a warning if they are most. */
+enum { STRANGE_MANY = 100 };
+
 static bool strange_lost_some;
 
 bool strange_lost(void)
@@ -53,7 +56,11 @@ void strange_note(const cli_lines *l)
                                  : "are not JSON objects, or have",
                     forms_name(l->how.form).text, report_count(first).text,
                     s.quote, s.name, s.quote, forms_advice(l->how.form));
-    else
+    if (form && lines >= STRANGE_MANY && lines > l->tallied / 2)
+        report_note("warning: only %s of %s lines have a key: are -f, -t and "
+                    "--as right?", report_count(l->tallied - lines).text,
+                    report_count(l->tallied).text);
+    if (!form)
         report_note("note: %s %s: the first is line %s of %s%s%s",
                     report_count(lines).text,
                     lines == 1 ? "line is not a JSON object"

@@ -48,6 +48,11 @@ try query --mark --line-number --with-filename paths.bly asked
 out_is 'with names and numbers' 0 '/srv/www\tasked:1:/srv/www/a
 \tasked:2:/srv/www2\n/srv/www\tasked:3://srv//./www\n'
 
+seq -f '10.0.%.0f.0/24' 1 200 | cat hosts - >wrong
+try build --as domain --comment '#' -n 300 -o none.bly wrong
+check 'most lines have no key: a warning' grep -q \
+    'warning: only [0-9]* of [0-9]* lines have a key: are -f' err
+
 # ---- who cannot -------------------------------------------------------------
 for command in 'count hosts.bly' 'get hosts.bly' 'put hosts.bly' \
     'dedup -a --known hosts.bly' 'join --as cidr hosts' 'dedup --as path' \
