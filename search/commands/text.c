@@ -208,7 +208,7 @@ int text_next(text_reader *t, text_block *out, int *error)
                          .lines = t->lines, .binary = t->binary,
                          .whole = first && t->given == t->n && t->ended };
     if (t->total != NULL)
-        progress_at(*t->total += t->given);
+        progress_at(atomic_fetch_add(t->total, t->given) + t->given);
     if (!out->whole && t->numbers)
         t->lines += text_count(t->bytes, t->given);
     return *error == 0 && (t->given > 0 || first);
