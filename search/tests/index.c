@@ -366,7 +366,8 @@ static void test_count(void **state)
     assert_said(bly_index_count(counts, index, NULL, 0), BLY_OK);
     for (size_t i = 0; i < SETS; i++)
         assert_int_equal(counts[i], 0);
-    assert_said(bly_index_count(counts, index, hash, SIZE_MAX), BLY_EPARAM);
+    if (SIZE_MAX > UINT32_MAX)
+        assert_said(bly_index_count(counts, index, hash, SIZE_MAX), BLY_EPARAM);
     bly_index_free(index);
 }
 
