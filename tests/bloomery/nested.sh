@@ -194,5 +194,15 @@ printf 'get a@x.example.com\nget 2001:db8::1\nget x.example.com\nget x!y.example
 printf '500 not%%20found\n500 not%%20found\n200 OK\n400\n400\n400\n' >want
 check 'Postfix: names that are none, within a domain, are faults' \
     sh -c 'sed "s/^400 .*/400/" out | cmp - want'
+printf '192.0.2.7\n192.0.2.7\r\n2001:db8::1\n[2001:db8::1]\n[192.0.2.7]\n192.0.2\n[]\n' |
+    try serve names.bly
+printf '0\n0\n0\n0\nerror\nerror\nerror\n' >want
+check 'serve: addresses are within no domain' \
+    sh -c 'sed "s/^[^01].*/error/" out | cmp - want'
+printf '192.0.2.7\n192.0.2\n' | try serve --protocol squid names.bly
+check 'Squid: addresses are within no domain' \
+    sh -c 'sed -n 1p out | grep -x ERR && sed -n 2p out | grep "^BH "'
+echo 192.0.2.7 | try serve --all nets.bly names.bly
+out_is 'serve --all: an address is within no domain' 0 '0\n'
 
 finish

@@ -9,6 +9,7 @@
  */
 #include "bloomery/serve/serve.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,16 +214,41 @@ static bool asking_make(serve_asker *asker, size_t n, uint64_t form,
 
 /* ==== Filters =========================================================== */
 
-/* Notes the keys that a filter could not read. */
+/* Returns whether a key is an address of IPv4 or IPv6, as in a URL. */
+static bool asking_is_address(const serve_request *r, bool cut_cr)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    size_t n = r->length - (cut_cr && r->returns);
+    bool brackets = n > 2 && r->text[0] == '[' && r->text[n - 1] == ']';
+
+    n -= 2 * brackets;
+    if (n >= sizeof text)
+        return false;
+    memcpy(text, r->text + brackets, n);
+    text[n] = '\0';
+    return strlen(text) == n
+        && (inet_pton(AF_INET6, text, &address) == 1
+            || (!brackets && inet_pton(AF_INET, text, &address) == 1));
+}
+
+/* Notes the keys that a filter could not read. An address lies within no
+ * domain, so for a filter of domains it is absent. */
 static void asking_lack(serve_asker *asker, size_t n)
 {
+    bool domains = (asker->form & BLY_FORM_CLASS) == BLY_KEYS_DOMAIN;
+
     if (asker->lacking == 0)
         return;
     if (!asker->some_unread)
         memset(asker->unread, 0, n);
     asker->some_unread = true;
     for (size_t i = 0; i < n; i++)
-        if (asker->lacks[i]) {
+        if (asker->lacks[i] && domains
+            && asking_is_address(&asker->requests[asker->places[i]],
+                                 asker->cut_cr))
+            asker->one[i] = false;
+        else if (asker->lacks[i]) {
             asker->one[i] = asker->how->all;
             asker->unread[i] = (uint8_t)(asker->form & BLY_FORM_CLASS);
         }
