@@ -7,7 +7,6 @@ each client to /deny, and denies those in a list of networks; and the path of
 each page to /allow, and gives only listed ones. While the server is down it
 gives none. nginx and the server end with this program.
 """
-import http.client
 import os
 import pwd
 import shutil
@@ -15,12 +14,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from ports import free_port  # noqa: E402
-
-WAIT = 60    # seconds at most until both have begun
+from web import equal, status, until  # noqa: E402
 
 SETTINGS = """
 %(user)s
@@ -68,33 +65,8 @@ CLIENTS = {"192.0.2.7": 403, "192.0.3.7": 200, "2001:db8::1": 403,
 PATHS = {"/paths/open/a": 200, "/paths/open": 200, "/paths/closed": 403}
 
 
-def status(port, path, client):
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
-    c.request("GET", path, headers={"X-Real-IP": client})
-    try:
-        return c.getresponse().status
-    finally:
-        c.close()
-
-
-def until(what, wanted):
-    """Repeats the request until this is the answer."""
-    end = time.monotonic() + WAIT
-    while True:
-        try:
-            got = what()
-        except OSError as e:
-            got = e
-        if got == wanted:
-            return
-        if time.monotonic() > end:
-            sys.exit("nginx.py: %s instead of %s" % (got, wanted))
-        time.sleep(0.1)
-
-
-def equal(got, wanted, what):
-    if got != wanted:
-        sys.exit("nginx.py: %s instead of %s for %s" % (got, wanted, what))
+def page(port, path, client):
+    return status(port, path, {"X-Real-IP": client})
 
 
 def build(bloomery, folder, name, how, lines):
@@ -118,16 +90,16 @@ def serve(bloomery, folder):
 
 
 def ask(port, bloomery, folder, running):
-    until(lambda: status(port, "/page", "192.0.3.7"), 200)
+    until(lambda: page(port, "/page", "192.0.3.7"), 200)
     for client, wanted in CLIENTS.items():
-        equal(status(port, "/page", client), wanted, client)
+        equal(page(port, "/page", client), wanted, client)
     for path, wanted in PATHS.items():
-        got = status(port, path, "192.0.3.7")
+        got = page(port, path, "192.0.3.7")
         equal(200 if got == 301 else got, wanted, path)
     server = running.pop()
     server.terminate()
     server.wait()
-    equal(status(port, "/page", "192.0.3.7"), 500, "no server")
+    equal(page(port, "/page", "192.0.3.7"), 500, "no server")
 
 
 def main():

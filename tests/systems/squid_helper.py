@@ -9,7 +9,6 @@ helper denies domains and all that lies within them. Squid ends
 with this program, and the helpers with Squid.
 """
 import glob
-import http.client
 import os
 import pwd
 import shutil
@@ -18,13 +17,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from ports import free_port  # noqa: E402
+from web import equal, status, until  # noqa: E402
 
-WAIT = 60    # seconds at most until Squid has begun, or has the new filter
 PAGES = 200
 
 SETTINGS = """
@@ -82,34 +80,9 @@ class Page(BaseHTTPRequestHandler):
         pass
 
 
-def status(proxy, pages, path, method="GET", host="127.0.0.1"):
-    c = http.client.HTTPConnection("127.0.0.1", proxy, timeout=WAIT)
-    c.request(method, "http://%s:%d%s" % (host, pages, path),
-              headers={"Content-Length": "0"})
-    try:
-        return c.getresponse().status
-    finally:
-        c.close()
-
-
-def until(what, wanted):
-    """Repeats the request until this is the answer."""
-    end = time.monotonic() + WAIT
-    while True:
-        try:
-            got = what()
-        except OSError as e:
-            got = e
-        if got == wanted:
-            return
-        if time.monotonic() > end:
-            sys.exit("squid_helper.py: %s instead of %s" % (got, wanted))
-        time.sleep(0.1)
-
-
-def equal(got, wanted):
-    if got != wanted:
-        sys.exit("squid_helper.py: %s instead of %s" % (got, wanted))
+def page(proxy, pages, path, method="GET", host="127.0.0.1"):
+    return status(proxy, "http://%s:%d%s" % (host, pages, path),
+                  {"Content-Length": "0"}, method)
 
 
 def lent(bloomery, folder):
@@ -156,21 +129,21 @@ def build_numbers(bloomery, folder):
 
 def ask(bloomery, folder, proxy, pages):
     def get(i, method="GET"):
-        return status(proxy, pages, "/a%20page/" + str(i), method)
+        return page(proxy, pages, "/a%20page/" + str(i), method)
 
     until(lambda: get(1), 403)
     for i in range(PAGES):
-        equal(get(i), 403 if i % 2 else 200)
+        equal(get(i), 403 if i % 2 else 200, i)
     for i in range(10):
-        equal(get(i, "POST"), 403 if i % 2 else 200)
-    equal(status(proxy, pages, "/strange"), 403)
+        equal(get(i, "POST"), 403 if i % 2 else 200, "POST %d" % i)
+    equal(page(proxy, pages, "/strange"), 403, "/strange")
     for name, wanted in HOSTS.items():
-        equal(status(proxy, pages, "/page", host=name), wanted)
+        equal(page(proxy, pages, "/page", host=name), wanted, name)
     build(bloomery, folder, range(0, PAGES, 2))
     until(lambda: get(0), 403)
     until(lambda: get(1), 200)
     for i in range(PAGES):
-        equal(get(i), 200 if i % 2 else 403)
+        equal(get(i), 200 if i % 2 else 403, i)
 
 
 def main():
