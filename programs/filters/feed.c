@@ -567,7 +567,9 @@ static int feed_markers(feed_job *job)
 
     if (job->filter != NULL)
         return feed_add_markers(job, &markers, n);
-    if (n > 0 && !bytes_grow(&all->hashes, all->n + n, sizeof *all->hashes))
+    if (n == 0)
+        return CLI_OK;
+    if (!bytes_grow(&all->hashes, all->n + n, sizeof *all->hashes))
         return report_no_memory();
     feed_hash(job, all->hashes + all->n, markers.keys, n);
     all->n += n;

@@ -70,7 +70,7 @@ static bool packer_gzip(cli_packer *p, const char *bytes, size_t n, int flush,
 {
     int result = Z_OK;
 
-    do {
+    for (;;) {
         unsigned part = n < 1u << 30 ? (unsigned)n : 1u << 30;
 
         p->gzip.next_in = (Bytef *)(uintptr_t)bytes;
@@ -83,10 +83,11 @@ static bool packer_gzip(cli_packer *p, const char *bytes, size_t n, int flush,
                 || !sink(p->room, PACKER_ROOM - p->gzip.avail_out))
                 return false;
         } while (p->gzip.avail_out == 0);
+        if (part == n)
+            return true;
         bytes += part;
         n -= part;
-    } while (n > 0);
-    return true;
+    }
 }
 
 static bool packer_zstd(cli_packer *p, const char *bytes, size_t n,
