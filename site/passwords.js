@@ -5,16 +5,6 @@ let engine;
 let filter = null;
 let asked = 0;                  // the number of the last question
 
-function say(id, text) {
-    if ($(id).textContent !== text)
-        $(id).textContent = text;
-}
-
-function fact(name, value) {
-    return element("div", {}, element("dt", {}, name),
-        element("dd", {}, value));
-}
-
 // ---- The filter ---------------------------------------------------------------
 
 // Returns the keys that a filter may have for a hash, by the form that it states;
@@ -95,20 +85,7 @@ async function ask() {
 
 // ---- Begin ---------------------------------------------------------------------
 
-$("pick").addEventListener("click", () => $("file").click());
-$("file").addEventListener("change", () => {
-    if ($("file").files.length > 0)
-        take($("file").files[0]);
-    $("file").value = "";
-});
-for (const [name, over] of [["dragover", true], ["dragleave", false],
-    ["drop", false]])
-    $("drop").addEventListener(name, (event) => {
-        event.preventDefault();
-        $("drop").classList.toggle("over", over);
-        if (name === "drop" && event.dataTransfer.files.length > 0)
-            take(event.dataTransfer.files[0]);
-    });
+takeFiles(take);
 $("reset").addEventListener("click", demonstrate);
 $("ask").addEventListener("submit", (event) => {
     event.preventDefault();

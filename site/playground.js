@@ -173,16 +173,6 @@ function openFilter(bytes, name) {
 
 // ---- The filter -----------------------------------------------------------------
 
-function say(id, text) {
-    if ($(id).textContent !== text)
-        $(id).textContent = text;
-}
-
-function fact(name, value) {
-    return element("div", {}, element("dt", {}, name),
-        element("dd", {}, value));
-}
-
 function chosen(keys, rate) {
     if ($("kind").value)
         return { kind: $("kind").value, why: "" };
@@ -569,20 +559,7 @@ $("reset").addEventListener("click", () => {
     $("words").value = SMITHS;
     build();
 });
-$("pick").addEventListener("click", () => $("file").click());
-$("file").addEventListener("change", () => {
-    if ($("file").files.length > 0)
-        take($("file").files[0]);
-    $("file").value = "";
-});
-for (const [name, over] of [["dragover", true], ["dragleave", false],
-    ["drop", false]])
-    $("drop").addEventListener(name, (event) => {
-        event.preventDefault();
-        $("drop").classList.toggle("over", over);
-        if (name === "drop" && event.dataTransfer.files.length > 0)
-            take(event.dataTransfer.files[0]);
-    });
+takeFiles(take);
 $("download").addEventListener("click", download);
 $("ask").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,5 +1,5 @@
-// shared.js - what the playground and the map have in common: the library, how
-// numbers are said, and how elements are made.
+// shared.js - what the pages with scripts have in common: the library, how
+// numbers are said, how elements are made, and how files are taken.
 "use strict";
 
 // ---- The library ----
@@ -42,6 +42,17 @@ function drawn(name, attributes = {}, ...children) {
     return made;
 }
 
+function fact(name, value) {
+    return element("div", {}, element("dt", {}, name),
+        element("dd", {}, value));
+}
+
+// Replaces the text of an element if it differs.
+function say(id, text) {
+    if ($(id).textContent !== text)
+        $(id).textContent = text;
+}
+
 const whole = (n) => Math.round(n).toLocaleString("en");
 
 function decimal(n, digits = 3) {
@@ -78,4 +89,24 @@ function later(work, milliseconds = 120) {
         clearTimeout(timer);
         timer = setTimeout(work, milliseconds);
     };
+}
+
+// ---- Files ----
+
+// Calls take(FILE) with each file that is chosen or dropped on the page.
+function takeFiles(take) {
+    $("pick").addEventListener("click", () => $("file").click());
+    $("file").addEventListener("change", () => {
+        if ($("file").files.length > 0)
+            take($("file").files[0]);
+        $("file").value = "";
+    });
+    for (const [name, over] of [["dragover", true], ["dragleave", false],
+        ["drop", false]])
+        $("drop").addEventListener(name, (event) => {
+            event.preventDefault();
+            $("drop").classList.toggle("over", over);
+            if (name === "drop" && event.dataTransfer.files.length > 0)
+                take(event.dataTransfer.files[0]);
+        });
 }
