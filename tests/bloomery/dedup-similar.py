@@ -14,11 +14,10 @@ documents with anything in common, found by an inverted index.
 import json
 import math
 import random
-import re
 import sys
 from collections import Counter, defaultdict
 
-BLANK = " \t\n\v\f\r"
+from words import BLANK, words_of
 
 
 # ---- The corpus ---------------------------------------------------------------
@@ -76,13 +75,6 @@ def make(seed, count, least):
 
 
 # ---- All pairs ----------------------------------------------------------------
-
-def words_of(text):
-    words = []
-    for word in re.split("[" + BLANK + "]+", text):
-        words += re.findall("[\u2e80-\U0010ffff]|[^\u2e80-\U0010ffff]+", word)
-    return words
-
 
 def elements(text, by):
     if by == "lines":

@@ -9,7 +9,8 @@ import random
 import re
 import sys
 
-BLANK = " \t\n\v\f\r"
+from words import BLANK, words_of
+
 WORDS = ("the of and a to in is you that it he was for on are as with his they "
          "I at be this have from or one had by word é naïve Straße 日本語 漢 "
          "\U0001f600 \"quoted\" back\\slash tab\there").split(" ")
@@ -62,13 +63,6 @@ def parts(text, by):
     for i in range(1, len(found)):
         found[i][2] = found[i - 1][3]
     return found
-
-
-def words_of(line):
-    words = []
-    for word in re.split("[" + BLANK + "]+", line):
-        words += re.findall("[\u2e80-\U0010ffff]|[^\u2e80-\U0010ffff]+", word)
-    return words
 
 
 def grams(line, n):
