@@ -418,10 +418,10 @@ bool members_open(void)
     found = module != NULL ? dlsym(module, MEMBERS_SYMBOL) : NULL;
     members_module = found;
     if (members_module == NULL)
-        report_error("--json-field needs a module that cannot be loaded (%s): "
-                     "install simdjson, and '%s' together with this program",
-                     module == NULL ? dlerror() : "it is of another version",
-                     BLY_JSON);
+        report_error("--json-field needs the module '%s', which cannot be "
+                     "loaded (%s): build or install it with this program, and "
+                     "the library simdjson", BLY_JSON,
+                     module == NULL ? dlerror() : "it is of another version");
     report_lack = (report_words){ "member", "its name", "--json-field" };
     return members_module != NULL;
 }

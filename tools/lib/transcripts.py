@@ -38,7 +38,8 @@ class Block:
                 self.commands.append([line[2:], []])
             elif not self.commands:
                 raise ValueError("a console block begins with '$ '")
-            elif line.startswith("> ") and not self.commands[-1][1]:
+            elif (line == ">" or line.startswith("> ")) and \
+                    not self.commands[-1][1]:
                 self.commands[-1][0] += "\n" + line[2:]
             else:
                 self.commands[-1][1].append(line.rstrip())
