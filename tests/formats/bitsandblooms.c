@@ -82,7 +82,7 @@ static void test_refusals(void **state)
     uint8_t file[32] = { 0 };
     file[7] = file[23] = 60;
     file[15] = 3;
-    vector_refused(file, 20, format, BLY_ECORRUPT, "header has 24 bytes");
+    vector_refused(file, 20, format, BLY_ECORRUPT, "has 24 bytes beside");
     vector_refused(file, 31, format, BLY_ECORRUPT, "end at byte 32");
     file[24] = 0x10;
     vector_refused(file, 32, format, BLY_ECORRUPT, "beyond the last");

@@ -300,15 +300,15 @@ static void test_refusals(void **state)
     (void)state;
     dcso_refused(0, 2, BLY_EVERSION, "byte 0: the version");
     dcso_refused(0, 257, BLY_EVERSION, "byte 0: the version");
-    dcso_refused(8, 0, BLY_ECORRUPT, "byte 8: its capacity is 0");
+    dcso_refused(8, 0, BLY_ECORRUPT, "byte 8: the capacity is 0");
     dcso_refused(8, 500, BLY_ECORRUPT, "byte 32: the number of bits");
-    dcso_refused(16, 0, BLY_ECORRUPT, "byte 16: its rate");
+    dcso_refused(16, 0, BLY_ECORRUPT, "byte 16: the rate");
     dcso_refused(16, UINT64_C(0x7FF8000000000000), BLY_ECORRUPT, "byte 16");
     dcso_refused(24, 0, BLY_ECORRUPT, "byte 24: the number of hash functions");
     dcso_refused(24, 9, BLY_ECORRUPT, "byte 24: the number of hash functions");
     dcso_refused(24, 1089, BLY_ECORRUPT, "not 1 .. 1088");
     dcso_refused(32, 0, BLY_ECORRUPT, "byte 32: the number of bits");
-    dcso_refused(32, UINT64_MAX, BLY_ECORRUPT, "not 1 .. 2^60");
+    dcso_refused(32, UINT64_MAX, BLY_ECORRUPT, "not 1 .. 1152921504606846976");
     dcso_refused(48 + 56, UINT64_MAX, BLY_ECORRUPT, "bits beyond the last");
 }
 

@@ -116,13 +116,16 @@ static void test_refusals(void **state)
 {
     (void)state;
     uint8_t file[14] = { 1, 5, 0, 0, 0, 1 };
-    vector_refused(file, 5, "guava", BLY_ECORRUPT, "header has 6 bytes");
-    vector_refused(file, 13, "guava", BLY_ECORRUPT, "it should have 1 longs");
+    vector_refused(file, 5, "guava", BLY_ECORRUPT, "has 6 bytes beside");
+    vector_refused(file, 13, "guava", BLY_ECORRUPT,
+                   "its 64 bits end at byte 14");
     file[1] = 0;
-    vector_refused(file, 14, "guava", BLY_ECORRUPT, "byte 1: it has no hash");
+    vector_refused(file, 14, "guava", BLY_ECORRUPT,
+                   "byte 1: the number of hash functions is 0");
     file[1] = 5;
     file[0] = 2;
-    vector_refused(file, 14, "guava", BLY_EVERSION, "strategy 2 is unknown");
+    vector_refused(file, 14, "guava", BLY_ECORRUPT,
+                   "the strategy is 2, not 0 .. 1");
 }
 
 int main(void)

@@ -102,21 +102,15 @@
  *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
  *                 building a better Bloom filter, ESA. Its two hashes.
  */
-#include "image/kind_foreign.h"
+#include "bodies/rowfile.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "bodies/probes.h"
 
 enum {
     GUAVA_VERSION = 1,
-    GUAVA_M = 0, GUAVA_K = 1, GUAVA_STRATEGY = 2,       /* geometry          */
-    GUAVA_AT_STRATEGY = 0, GUAVA_AT_K = 1, GUAVA_AT_LONGS = 2,
-    GUAVA_AT_BITS = 6,
+    GUAVA_STRATEGY = ROWFILE_THIRD,
     GUAVA_MITZ32 = 0, GUAVA_MITZ64 = 1,
-    GUAVA_K_MAX = 255,
-    GUAVA_TURN = 56                     /* a long has its highest byte first */
+    GUAVA_K_MAX = 255
 };
 
 #define GUAVA_LONGS_MAX ((UINT64_C(1) << 31) - 1)
@@ -134,97 +128,41 @@ static const double GUAVA_LN2 = 0.69314718055994530942;
 
 /* ---- The file ---------------------------------------------------------- */
 
-static uint64_t guava_longs(const uint8_t *file)
-{
-    const uint8_t *p = file + GUAVA_AT_LONGS;
-    return (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8
-         | p[3];
-}
+static const rowfile_number guava_numbers[] = {
+    { "the strategy", 0, 1, false, GUAVA_STRATEGY, 1, 0, GUAVA_MITZ64 },
+    { "the number of hash functions", 1, 1, false, ROWFILE_K, 1,
+      1, GUAVA_K_MAX },
+    { "the number of longs", 2, 4, true, ROWFILE_M, 64, 1, GUAVA_LONGS_MAX },
+    { .name = NULL },
+};
 
-static bool guava_sound(const uint8_t *file, size_t n, uint64_t all)
+static strides guava_strides(const uint64_t *geometry)
 {
-    return n >= GUAVA_AT_BITS && file[GUAVA_AT_STRATEGY] <= GUAVA_MITZ64
-        && file[GUAVA_AT_K] >= 1 && guava_longs(file) >= 1
-        && guava_longs(file) <= GUAVA_LONGS_MAX
-        && all == GUAVA_AT_BITS + 8 * guava_longs(file);
-}
-
-static bly_status guava_wrong(const uint8_t *file, uint64_t bytes)
-{
-    if (bytes < GUAVA_AT_BITS)
-        return status_fail(BLY_ECORRUPT, "read as a Guava filter, whose header "
-                           "has 6 bytes, but there are %llu bytes: it is cut "
-                           "short: fetch it again", (unsigned long long)bytes);
-    if (file[GUAVA_AT_STRATEGY] > GUAVA_MITZ64)
-        return status_fail(BLY_EVERSION, "read as a Guava filter: byte 0: "
-                           "strategy %u is unknown: name another format, or "
-                           "write it again with a strategy of Guava",
-                           file[GUAVA_AT_STRATEGY]);
-    if (file[GUAVA_AT_K] == 0)
-        return status_fail(BLY_ECORRUPT, "read as a Guava filter: byte 1: it "
-                           "has no hash functions: it is damaged: fetch it "
-                           "again");
-    return status_fail(BLY_ECORRUPT, "read as a Guava filter: byte 2: it "
-                       "should have %llu longs of 8 bytes after 6 bytes, but "
-                       "there are %llu bytes: it is cut short, or damaged: "
-                       "fetch it again", (unsigned long long)guava_longs(file),
-                       (unsigned long long)bytes);
-}
-
-static strides guava_strides(uint64_t m, uint64_t k, uint64_t strategy)
-{
-    bool folds = strategy == GUAVA_MITZ32;
-    return (strides){ .m = m, .k = (uint32_t)k,
+    bool folds = geometry[GUAVA_STRATEGY] == GUAVA_MITZ32;
+    return (strides){ .m = geometry[ROWFILE_M],
+                      .k = (uint32_t)geometry[ROWFILE_K],
                       .form = folds ? STRIDES_FOLDED : STRIDES_PLAIN,
                       .width = folds ? 32 : 63 };
 }
 
-static void guava_plan_row(bly_plan_t *plan, uint64_t longs, uint64_t k,
-                           uint64_t strategy, uint64_t n)
+static bly_status guava_size(uint64_t *geometry, const kind_spec *spec)
 {
-    strides s = guava_strides(64 * longs, k, strategy);
-    rows_plan_strides(plan, &s, n, 8 * longs);
-    plan->geometry[GUAVA_M] = 64 * longs;
-    plan->geometry[GUAVA_K] = k;
-    plan->geometry[GUAVA_STRATEGY] = strategy;
-}
-
-static bool guava_looks(const uint8_t *bytes, size_t n, uint64_t all)
-{
-    return guava_sound(bytes, n, all);
-}
-
-static bly_status guava_read(kind_found *out, const uint8_t *file,
-                             uint64_t bytes)
-{
-    if (!guava_sound(file, bytes < KIND_LOOK ? (size_t)bytes : KIND_LOOK,
-                     bytes))
-        return guava_wrong(file, bytes);
-    uint64_t longs = guava_longs(file), k = file[GUAVA_AT_K];
-    *out = (kind_found){
-        .capacity = probes_capacity(64 * longs, k),
-        .items = IMAGE_ITEMS_UNKNOWN,
-        .geometry = { 64 * longs, k, file[GUAVA_AT_STRATEGY] },
-    };
+    double n = (double)spec->capacity;
+    double m = floor(-n * log(spec->rate) / (GUAVA_LN2 * GUAVA_LN2));
+    geometry[ROWFILE_M] = rowfile_row_of(m, 64);
+    geometry[ROWFILE_K] = rowfile_whole(fmax(1, round(m / n * GUAVA_LN2)));
+    geometry[GUAVA_STRATEGY] = spec->option[0];
     return BLY_OK;
 }
 
-static double guava_rate(const kind_found *found, const uint8_t *file)
-{
-    strides s = guava_strides(found->geometry[GUAVA_M],
-                              found->geometry[GUAVA_K],
-                              found->geometry[GUAVA_STRATEGY]);
-    (void)file;
-    return strides_rate(&s, found->capacity).rate;
-}
+static const rowfile guava_file = {
+    .what = "a Guava filter", .numbers = guava_numbers, .head = 6, .unit = 8,
+    .turn = ROWFILE_BIG_WORDS, .m_most = 64 * GUAVA_LONGS_MAX,
+    .limit = "2^31 - 1 longs", .strides = guava_strides, .size = guava_size,
+};
 
-static uint64_t guava_reach(const uint64_t *geometry)
-{
-    uint64_t longs = geometry[GUAVA_M] / 64;
-    return longs < 1 || longs > GUAVA_LONGS_MAX || geometry[GUAVA_M] % 64 != 0
-        || geometry[GUAVA_K] < 1 || geometry[GUAVA_K] > GUAVA_K_MAX
-         ? UINT64_MAX : GUAVA_AT_BITS + 8 * longs;
-}
+ROWFILE(guava)
+ROWFILE_LOOKS(guava)
 
 static const kind_foreign guava_foreign = {
     .writer = "Guava's BloomFilter.writeTo (Java)",
@@ -233,77 +171,11 @@ static const kind_foreign guava_foreign = {
         { "k", NULL },
         { "strategy", "0 mitz32, 1 mitz64" },
     },
-    .looks  = guava_looks,
-    .read   = guava_read,
-    .rate   = guava_rate,
-    .reach  = guava_reach,
+    .looks = guava_looks,
+    ROWFILE_FOREIGN(guava)
 };
 
-static bly_status guava_check(const void *image)
-{
-    return kind_check_foreign(image, &guava_foreign);
-}
-
-/* ---- Plan -------------------------------------------------------------- */
-
-static bly_status guava_plan(bly_plan_t *plan, const kind_spec *spec)
-{
-    double n = (double)spec->capacity;
-    double m = floor(-n * log(spec->rate) / (GUAVA_LN2 * GUAVA_LN2));
-    if (spec->capacity == 0)
-        return kind_no_capacity();
-    if (!(m <= 64 * (double)GUAVA_LONGS_MAX))
-        return kind_too_big(spec, "2^31 - 1 longs");
-    double k = fmax(1, round(m / n * GUAVA_LN2));
-    if (k > GUAVA_K_MAX)
-        return status_fail(BLY_EPARAM, "a rate of %.3g needs %.0f probes, but "
-                           "a Guava filter has at most 255: use a higher rate",
-                           spec->rate, k);
-    uint64_t longs = m < 1 ? 1 : ((uint64_t)m - 1) / 64 + 1;
-    bly_status status = kind_plan_bytes(plan, GUAVA_AT_BITS + 8 * longs);
-    if (status == BLY_OK)
-        guava_plan_row(plan, longs, (uint64_t)k, spec->option[0],
-                       spec->capacity);
-    return status;
-}
-
-static bly_status guava_format(void *image, const kind_spec *spec)
-{
-    uint8_t *file = image_payload_mut(image);
-    uint64_t longs = image_geometry(image, GUAVA_M) / 64;
-    (void)spec;
-    file[GUAVA_AT_STRATEGY] = (uint8_t)image_geometry(image, GUAVA_STRATEGY);
-    file[GUAVA_AT_K] = (uint8_t)image_geometry(image, GUAVA_K);
-    for (unsigned i = 0; i < 4; i++)
-        file[GUAVA_AT_LONGS + i] = (uint8_t)(longs >> (24 - 8 * i));
-    return BLY_OK;
-}
-
-static void guava_like(void *image, const void *other)
-{
-    memcpy(image_payload_mut(image), image_payload(other), GUAVA_AT_BITS);
-}
-
 /* ---- Keys -------------------------------------------------------------- */
-
-enum { GUAVA_WITH_STRATEGY };
-
-static probes_row guava_row(const void *image)
-{
-    return (probes_row){
-        .row = probes_bytes(image_payload(image)) + GUAVA_AT_BITS,
-        .bytes = image_payload_bytes(image) - GUAVA_AT_BITS,
-        .m = image_geometry(image, GUAVA_M),
-        .inverse = probes_inverse(image_geometry(image, GUAVA_M)),
-        .k = image_geometry(image, GUAVA_K),
-        .from = guava_strides(image_geometry(image, GUAVA_M),
-                              image_geometry(image, GUAVA_K),
-                              image_geometry(image, GUAVA_STRATEGY)),
-        .turn = GUAVA_TURN,
-        .with = { [GUAVA_WITH_STRATEGY]
-                      = image_geometry(image, GUAVA_STRATEGY) },
-    };
-}
 
 static void guava_begin(const probes_row *row, probes_key *key)
 {
@@ -329,45 +201,12 @@ static uint64_t guava_wide(probes_key *key)
 
 static uint64_t guava_next(const probes_row *row, probes_key *key, uint64_t i)
 {
-    uint64_t c = row->with[GUAVA_WITH_STRATEGY] == GUAVA_MITZ32
+    uint64_t c = row->with[ROWFILE_WITH_THIRD] == GUAVA_MITZ32
                ? guava_narrow(key, i) : guava_wide(key);
-    return probes_mod(row, c) ^ GUAVA_TURN;
+    return probes_mod(row, c) ^ ROWFILE_BIG_WORDS;
 }
 
-PROBES_WHOLE(guava)
-PROBES_LOOKS(guava)
-PROBES_ADD(guava)
-
-static const kind_whole guava_whole = {
-    .contains      = guava_contains_key,
-    .contains_many = guava_contains_keys,
-    .add           = guava_add_key,
-};
-
-static const kind_combining guava_combining = {
-    .unite   = guava_unite,
-    .overlap = guava_overlap,
-};
-
-const bly_kind bly_kind_guava = {
-    .name    = "guava",
-    .family  = "foreign",
+ROWFILE_KIND(guava,
     .summary = "the Bloom filter that Guava's BloomFilter writes",
     .version = GUAVA_VERSION,
-    .options = guava_options,
-
-    .plan   = guava_plan,
-    .format = guava_format,
-    .like   = guava_like,
-    .check  = guava_check,
-    .stat   = guava_stat,
-
-    .contains      = kind_whole_contains,
-    .contains_many = kind_whole_contains_many,
-
-    .add = kind_whole_add,
-
-    .whole     = &guava_whole,
-    .combining = &guava_combining,
-    .foreign   = &guava_foreign,
-};
+    .options = guava_options)
