@@ -195,20 +195,29 @@ static inline uint32_t hash_murmur3_word32(uint32_t w)
     return hash_rotate32(w * 0xCC9E2D51, 15) * 0x1B873593;
 }
 
+uint32_t hash_murmur3_32_block(uint32_t h, uint32_t word)
+{
+    h ^= hash_murmur3_word32(word);
+    return hash_rotate32(h, 13) * 5 + 0xE6546B64;
+}
+
+uint32_t hash_murmur3_32_end(uint32_t h, uint32_t length)
+{
+    h ^= length;
+    h = (h ^ h >> 16) * 0x85EBCA6B;
+    h = (h ^ h >> 13) * 0xC2B2AE35;
+    return h ^ h >> 16;
+}
+
 uint32_t hash_murmur3_32(const void *key, size_t length, uint32_t seed)
 {
     const uint8_t *p = key;
     uint32_t h = seed;
 
-    for (size_t blocks = length / 4; blocks > 0; blocks--, p += 4) {
-        h ^= hash_murmur3_word32(hash_read32(p));
-        h = hash_rotate32(h, 13) * 5 + 0xE6546B64;
-    }
+    for (size_t blocks = length / 4; blocks > 0; blocks--, p += 4)
+        h = hash_murmur3_32_block(h, hash_read32(p));
     h ^= hash_murmur3_word32((uint32_t)hash_tail(p, length % 4));
-    h ^= (uint32_t)length;
-    h = (h ^ h >> 16) * 0x85EBCA6B;
-    h = (h ^ h >> 13) * 0xC2B2AE35;
-    return h ^ h >> 16;
+    return hash_murmur3_32_end(h, (uint32_t)length);
 }
 
 static const uint64_t HASH_MURMUR3_C1 = UINT64_C(0x87C37B91114253D5);

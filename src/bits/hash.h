@@ -91,6 +91,10 @@ uint64_t     hash_stream_end(hash_stream *stream);
 
 uint32_t hash_murmur2_32(const void *key, size_t length, uint32_t seed);
 uint32_t hash_murmur3_32(const void *key, size_t length, uint32_t seed);
+/* Its parts, for a hash that treats the last bytes in another way: h is the
+ * seed at first. */
+uint32_t hash_murmur3_32_block(uint32_t h, uint32_t word);
+uint32_t hash_murmur3_32_end  (uint32_t h, uint32_t length);
 void     hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                           uint64_t out[2]);
 /* Hashes the key followed by one more byte. */

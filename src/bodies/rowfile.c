@@ -163,9 +163,24 @@ static bly_status rowfile_check_spare(const rowfile *f, uint64_t m,
     return BLY_OK;
 }
 
+/* Returns the form whose version a file states; the first if none is. */
+static const rowfile *rowfile_form_of(const rowfile *f, const uint8_t *file,
+                                      uint64_t bytes)
+{
+    for (const rowfile *one = f; one < f + f->forms; one++) {
+        const rowfile_number *n = rowfile_find(one, ROWFILE_VERSION);
+        if (n != NULL && bytes >= one->head
+            && rowfile_in_range(n, rowfile_get(n, file + n->at)))
+            return one;
+    }
+    return f;
+}
+
 bly_status rowfile_read(const rowfile *f, kind_found *out, const uint8_t *file,
                         uint64_t bytes)
 {
+    const rowfile *first = f;
+    f = rowfile_form_of(f, file, bytes);
     unsigned least = f->head + f->tail;
     *out = (kind_found){ .items = IMAGE_ITEMS_UNKNOWN };
     if (bytes < least)
@@ -175,6 +190,8 @@ bly_status rowfile_read(const rowfile *f, kind_found *out, const uint8_t *file,
                            (unsigned long long)bytes);
     if (rowfile_find(f, ROWFILE_M) == NULL)
         out->geometry[ROWFILE_M] = 8 * (bytes - least);
+    if (f > first)
+        out->geometry[ROWFILE_FOURTH] = (uint64_t)(f - first);
     bly_status status = rowfile_read_numbers(f, out, file, 0, false);
     if (status == BLY_OK && f->tail > 0)
         status = rowfile_read_numbers(f, out, file, bytes - least, true);
@@ -195,6 +212,7 @@ bool rowfile_looks(const rowfile *f, const uint8_t *bytes, size_t n,
                    uint64_t all)
 {
     kind_found found = { .capacity = 0 };
+    f = rowfile_form_of(f, bytes, n);
     if (n < f->head || all < (uint64_t)f->head + f->tail)
         return false;
     for (const rowfile_number *number = f->numbers; number->name != NULL;
@@ -213,8 +231,16 @@ bool rowfile_looks(const rowfile *f, const uint8_t *bytes, size_t n,
             && (end == all || (f->attaches && end < all)));
 }
 
+/* The form of a geometry, which must be one. */
+static const rowfile *rowfile_form_in(const rowfile *f,
+                                      const uint64_t *geometry)
+{
+    return f->forms > 1 ? f + geometry[ROWFILE_FOURTH] : f;
+}
+
 double rowfile_rate(const rowfile *f, const kind_found *found)
 {
+    f = rowfile_form_in(f, found->geometry);
     strides s = f->strides(found->geometry);
     return strides_rate(&s, found->capacity).rate;
 }
@@ -231,6 +257,9 @@ static bool rowfile_field(const rowfile *f, const uint64_t *geometry,
 
 uint64_t rowfile_reach(const rowfile *f, const uint64_t *geometry)
 {
+    if (f->forms > 1 && geometry[ROWFILE_FOURTH] >= f->forms)
+        return UINT64_MAX;
+    f = rowfile_form_in(f, geometry);
     for (uint8_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         if (!rowfile_field(f, geometry, i))
             return UINT64_MAX;
@@ -263,10 +292,12 @@ bly_status rowfile_plan(const rowfile *f, bly_plan_t *plan,
     if (spec->capacity == 0)
         return kind_no_capacity();
     bly_status status = f->size(geometry, spec);
+    const rowfile *first = f;
+    f = rowfile_form_in(f, geometry);
     if (status == BLY_OK)
         status = rowfile_check_plan(f, geometry, spec);
     if (status == BLY_OK)
-        status = kind_plan_bytes(plan, rowfile_reach(f, geometry));
+        status = kind_plan_bytes(plan, rowfile_reach(first, geometry));
     if (status != BLY_OK)
         return status;
     strides s = f->strides(geometry);
@@ -289,6 +320,7 @@ static uint64_t rowfile_value(const rowfile_number *number, const void *image,
 
 bly_status rowfile_format(const rowfile *f, void *image, const kind_spec *spec)
 {
+    f = rowfile_form(f, image);
     uint8_t *file = image_payload_mut(image);
     uint64_t row = rowfile_bytes(f, image_geometry(image, ROWFILE_M));
     for (const rowfile_number *n = f->numbers; n->name != NULL; n++)
@@ -301,6 +333,7 @@ bly_status rowfile_format(const rowfile *f, void *image, const kind_spec *spec)
  * data too. */
 void rowfile_like(const rowfile *f, void *image, const void *other)
 {
+    f = rowfile_form(f, image);
     uint8_t *file = image_payload_mut(image);
     const uint8_t *from = image_payload(other);
     uint64_t row = rowfile_bytes(f, image_geometry(image, ROWFILE_M));
@@ -321,13 +354,16 @@ probes_row rowfile_set(const rowfile *f, const void *image)
     probes_row row = rowfile_row(f, image);
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         geometry[i] = image_geometry(image, i);
-    row.bytes = (size_t)rowfile_bytes(f, row.m);
+    f = rowfile_form(f, image);
     row.from = f->strides(geometry);
+    row.m = row.from.m;
+    row.bytes = (size_t)rowfile_bytes(f, row.m);
     return row;
 }
 
 uint64_t rowfile_added(const rowfile *f, const void *image)
 {
+    f = rowfile_form(f, image);
     const rowfile_number *n = rowfile_find(f, ROWFILE_ADDED);
     uint64_t row = rowfile_bytes(f, image_geometry(image, ROWFILE_M));
     return n == NULL ? 0
@@ -336,6 +372,7 @@ uint64_t rowfile_added(const rowfile *f, const void *image)
 
 void rowfile_count(const rowfile *f, void *image, uint64_t more)
 {
+    f = rowfile_form(f, image);
     const rowfile_number *n = rowfile_find(f, ROWFILE_ADDED);
     if (n == NULL)
         return;
@@ -347,6 +384,7 @@ void rowfile_count(const rowfile *f, void *image, uint64_t more)
 
 bool rowfile_alike(const rowfile *f, const void *a, const void *b)
 {
+    f = rowfile_form(f, a);
     uint64_t row = rowfile_bytes(f, image_geometry(a, ROWFILE_M));
     for (const rowfile_number *n = f->numbers; n->name != NULL; n++) {
         uint64_t at = rowfile_at(f, n, row);

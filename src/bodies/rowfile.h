@@ -8,7 +8,9 @@
  * A format is a table of its numbers (rowfile), two functions that place the
  * bits of a key (bodies/probes.h), and one that plans. Everything else a kind
  * needs is made of them by ROWFILE and ROWFILE_KIND. The geometry begins with
- * m, the bits of the row, and k, the bits of a key.
+ * m, the bits of the row, and k, the bits of a key. A format of several forms,
+ * such as versions, has a rowfile for each; the fourth field of the geometry
+ * says which.
  *
  * A file is valid if and only if (1) each number is in its range, (2) `settle`
  * accepts them, (3) the row has a bit, and ends where the numbers behind it
@@ -56,6 +58,8 @@ typedef struct {
 } rowfile_number;
 
 typedef struct {
+    uint8_t               forms;        /* in the array that this is the first
+                                           of; 0 counts as 1                 */
     const char           *what;         /* "a filter of Guava"               */
     const rowfile_number *numbers;
     uint16_t              head, tail;   /* bytes in front of and behind it   */
@@ -70,11 +74,13 @@ typedef struct {
     uint64_t              m_most;
     const char           *limit;        /* m_most in words: "2^31 - 1 longs" */
 
-    /* How places are made of a hash. */
+    /* How places are made of a hash; its m may be less than that of the row, if
+     * keys have no places behind it. */
     strides (*strides)(const uint64_t *geometry);
 
-    /* Sets m, k and the rest of the geometry; rowfile_whole makes numbers of
-     * doubles. Afterwards the ranges are checked. BLY_EPARAM. */
+    /* Sets m, k and the rest of the geometry, with the form: that of the first
+     * form is called. rowfile_whole makes numbers of doubles. Afterwards the
+     * ranges are checked. BLY_EPARAM. */
     bly_status (*size)(uint64_t *geometry, const kind_spec *spec);
 
     /* Checks numbers against each other, and sets m if no number is m.
@@ -128,11 +134,18 @@ uint64_t rowfile_added(const rowfile *f, const void *image);
  * number of keys added. */
 bool rowfile_alike(const rowfile *f, const void *a, const void *b);
 
+/* The form of an image. */
+PLATFORM_INLINE const rowfile *rowfile_form(const rowfile *f, const void *image)
+{
+    return f->forms > 1 ? f + image_geometry(image, ROWFILE_FOURTH) : f;
+}
+
 /* The row of an image, with the third and fourth field of the geometry for the
  * kind; and with how places are made. */
 PLATFORM_INLINE probes_row rowfile_row(const rowfile *f, const void *image)
 {
     uint64_t m = image_geometry(image, ROWFILE_M);
+    f = rowfile_form(f, image);
     return (probes_row){
         .row = probes_bytes(image_payload(image)) + f->head,
         .m = m, .inverse = probes_inverse(m),
@@ -149,43 +162,43 @@ probes_row rowfile_set(const rowfile *f, const void *image);
     static bly_status name##_read(kind_found *out, const uint8_t *file,        \
                                   uint64_t bytes)                              \
     {                                                                          \
-        return rowfile_read(&name##_file, out, file, bytes);                   \
+        return rowfile_read(name##_file, out, file, bytes);                    \
     }                                                                          \
                                                                                \
     static double name##_rate(const kind_found *found, const uint8_t *file)    \
     {                                                                          \
         (void)file;                                                            \
-        return rowfile_rate(&name##_file, found);                              \
+        return rowfile_rate(name##_file, found);                               \
     }                                                                          \
                                                                                \
     static uint64_t name##_reach(const uint64_t *geometry)                     \
     {                                                                          \
-        return rowfile_reach(&name##_file, geometry);                          \
+        return rowfile_reach(name##_file, geometry);                           \
     }                                                                          \
                                                                                \
     static bly_status name##_plan(bly_plan_t *plan, const kind_spec *spec)     \
     {                                                                          \
-        return rowfile_plan(&name##_file, plan, spec);                         \
+        return rowfile_plan(name##_file, plan, spec);                          \
     }                                                                          \
                                                                                \
     static bly_status name##_format(void *image, const kind_spec *spec)        \
     {                                                                          \
-        return rowfile_format(&name##_file, image, spec);                      \
+        return rowfile_format(name##_file, image, spec);                       \
     }                                                                          \
                                                                                \
     static void name##_like(void *image, const void *other)                    \
     {                                                                          \
-        rowfile_like(&name##_file, image, other);                              \
+        rowfile_like(name##_file, image, other);                               \
     }                                                                          \
                                                                                \
     static probes_row name##_row(const void *image)                            \
     {                                                                          \
-        return rowfile_row(&name##_file, image);                               \
+        return rowfile_row(name##_file, image);                                \
     }                                                                          \
                                                                                \
     static probes_row name##_set_row(const void *image)                        \
     {                                                                          \
-        return rowfile_set(&name##_file, image);                               \
+        return rowfile_set(name##_file, image);                                \
     }                                                                          \
                                                                                \
     PROBES_LOOKS(name##_set)
@@ -194,7 +207,7 @@ probes_row rowfile_set(const rowfile *f, const void *image);
 #define ROWFILE_LOOKS(name)                                                    \
     static bool name##_looks(const uint8_t *bytes, size_t n, uint64_t all)     \
     {                                                                          \
-        return rowfile_looks(&name##_file, bytes, n, all);                     \
+        return rowfile_looks(name##_file, bytes, n, all);                      \
     }
 
 /* The slots of its name_foreign that ROWFILE defines. */
@@ -217,20 +230,20 @@ probes_row rowfile_set(const rowfile *f, const void *image);
     {                                                                          \
         bly_status status = id##_put(image, bytes, length);                    \
         (void)hash;                                                            \
-        if (status == BLY_OK || !id##_file.counts_new)                         \
-            rowfile_count(&id##_file, image, 1);                               \
+        if (status == BLY_OK || !id##_file->counts_new)                        \
+            rowfile_count(id##_file, image, 1);                                \
         return status;                                                         \
     }                                                                          \
                                                                                \
     static bool id##_alike(const void *a, const void *b)                       \
     {                                                                          \
-        return rowfile_alike(&id##_file, a, b);                                \
+        return rowfile_alike(id##_file, a, b);                                 \
     }                                                                          \
                                                                                \
     static bly_status id##_unite(void *into, const void *other)                \
     {                                                                          \
-        rowfile_count(&id##_file, into,                                        \
-                      rowfile_added(&id##_file, other));                       \
+        rowfile_count(id##_file, into,                                         \
+                      rowfile_added(id##_file, other));                        \
         return id##_set_unite(into, other);                                    \
     }                                                                          \
                                                                                \

@@ -126,6 +126,7 @@
     X(datasketches, MORE)                                                      \
     X(bitsandblooms, MORE)                                                     \
     X(guava, MORE)                                                             \
+    X(spark, MORE)                                                             \
     X(leveldb, MORE)                                                           \
     X(bip37, MORE)                                                             \
     X(rocksdb, MORE)                                                           \
@@ -155,30 +156,40 @@ enum {
 };
 #undef REGISTRY_ONE
 #undef REGISTRY_PLACE
-static_assert(REGISTRY_AT_nothing < 64, "each word has a bit");
+static_assert(REGISTRY_AT_nothing < 128, "each word has a bit");
 
 #if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all_alone
 #define REGISTRY_CHOSEN(word) 1
 #else
-/* The words of BLY_KINDS as the bits of a number: at most 24, eight by eight. A
- * word that is neither a kind nor a group is an undeclared REGISTRY_AT_word. */
-#define REGISTRY_BIT(word) (uint64_t)1 << REGISTRY_AT_##word
-#define REGISTRY_BITS(a, b, c, d, e, f, g, h)                                  \
-    REGISTRY_BIT(a) | REGISTRY_BIT(b) | REGISTRY_BIT(c) | REGISTRY_BIT(d)      \
-        | REGISTRY_BIT(e) | REGISTRY_BIT(f) | REGISTRY_BIT(g) | REGISTRY_BIT(h)
-#define REGISTRY_WORDS_1(a, b, c, d, e, f, g, h, ...)                          \
-    REGISTRY_BITS(a, b, c, d, e, f, g, h) | REGISTRY_WORDS_2(__VA_ARGS__)
-#define REGISTRY_WORDS_2(a, b, c, d, e, f, g, h, ...)                          \
-    REGISTRY_BITS(a, b, c, d, e, f, g, h) | REGISTRY_WORDS_3(__VA_ARGS__)
-#define REGISTRY_WORDS_3(a, b, c, d, e, f, g, h, after, ...)                   \
-    REGISTRY_BITS(a, b, c, d, e, f, g, h) | REGISTRY_AFTER_24_WORDS_##after
+/* The words of BLY_KINDS as the bits of two numbers, halves 0 and 1: at most
+ * 24, eight by eight. A word that is neither kind nor group is an undeclared
+ * REGISTRY_AT_word. */
+#define REGISTRY_BIT(half, word)                                               \
+    (REGISTRY_AT_##word / 64 == half                                           \
+         ? (uint64_t)1 << REGISTRY_AT_##word % 64 : 0)
+#define REGISTRY_BITS(half, a, b, c, d, e, f, g, h)                            \
+    REGISTRY_BIT(half, a) | REGISTRY_BIT(half, b) | REGISTRY_BIT(half, c)      \
+        | REGISTRY_BIT(half, d) | REGISTRY_BIT(half, e)                        \
+        | REGISTRY_BIT(half, f) | REGISTRY_BIT(half, g)                        \
+        | REGISTRY_BIT(half, h)
+#define REGISTRY_WORDS_1(half, a, b, c, d, e, f, g, h, ...)                    \
+    REGISTRY_BITS(half, a, b, c, d, e, f, g, h)                                \
+        | REGISTRY_WORDS_2(half, __VA_ARGS__)
+#define REGISTRY_WORDS_2(half, a, b, c, d, e, f, g, h, ...)                    \
+    REGISTRY_BITS(half, a, b, c, d, e, f, g, h)                                \
+        | REGISTRY_WORDS_3(half, __VA_ARGS__)
+#define REGISTRY_WORDS_3(half, a, b, c, d, e, f, g, h, after, ...)             \
+    REGISTRY_BITS(half, a, b, c, d, e, f, g, h)                                \
+        | REGISTRY_AFTER_24_WORDS_##after
 #define REGISTRY_NOTHING                                                       \
     nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing
-#define REGISTRY_WORDS(...) (REGISTRY_WORDS_1(__VA_ARGS__))
+#define REGISTRY_WORDS(half, ...) (REGISTRY_WORDS_1(half, __VA_ARGS__))
+#define REGISTRY_HALF(half)                                                    \
+    REGISTRY_WORDS(half, BLY_KINDS, REGISTRY_NOTHING, REGISTRY_NOTHING,        \
+                   REGISTRY_NOTHING, nothing, nothing)
 #define REGISTRY_CHOSEN(word)                                                  \
-    (int)(REGISTRY_WORDS(BLY_KINDS, REGISTRY_NOTHING, REGISTRY_NOTHING,        \
-                         REGISTRY_NOTHING, nothing, nothing)                   \
-          >> REGISTRY_AT_##word & 1)
+    (int)((REGISTRY_AT_##word < 64 ? REGISTRY_HALF(0) : REGISTRY_HALF(1))      \
+          >> REGISTRY_AT_##word % 64 & 1)
 #endif
 
 enum { REGISTRY_CORE, REGISTRY_MORE, REGISTRY_EXPERIMENTAL };

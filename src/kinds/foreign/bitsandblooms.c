@@ -102,12 +102,12 @@ static bly_status bitsandblooms_size(uint64_t *geometry, const kind_spec *spec)
     return BLY_OK;
 }
 
-static const rowfile bitsandblooms_file = {
+static const rowfile bitsandblooms_file[] = { {
     .what = "a filter of bits-and-blooms", .numbers = bitsandblooms_numbers,
     .head = 24, .unit = 8, .turn = ROWFILE_BIG_WORDS,
     .m_most = BITSANDBLOOMS_M_MAX, .limit = "2^60 bits",
     .strides = bitsandblooms_strides, .size = bitsandblooms_size,
-};
+} };
 
 ROWFILE(bitsandblooms)
 ROWFILE_LOOKS(bitsandblooms)

@@ -154,12 +154,12 @@ static bly_status dcso_size(uint64_t *geometry, const kind_spec *spec)
 static bly_status dcso_settle(kind_found *found, const uint8_t *file,
                               uint64_t bytes);
 
-static const rowfile dcso_file = {
+static const rowfile dcso_file[] = { {
     .what = "a DCSO filter", .numbers = dcso_numbers, .head = 48, .unit = 8,
     .attaches = true, .shows = true, .counts_new = true,
     .m_most = DCSO_M_MAX, .limit = "2^60 bits", .strides = dcso_strides,
     .size = dcso_size, .settle = dcso_settle,
-};
+} };
 
 /* m and k follow from n and p, but for rounding. */
 static bly_status dcso_settle(kind_found *found, const uint8_t *file,
@@ -170,10 +170,10 @@ static bly_status dcso_settle(kind_found *found, const uint8_t *file,
     double bits = dcso_bits(n, image_f64(file, 16));
     (void)bytes;
     if (fabs(m - bits) > 1 + bits * 1e-12)
-        return rowfile_wrong(&dcso_file, DCSO_AT_M, "the number of bits does "
+        return rowfile_wrong(dcso_file, DCSO_AT_M, "the number of bits does "
                              "not follow from the keys and the rate");
     if (fabs(k - dcso_probes(n, m)) > 1)
-        return rowfile_wrong(&dcso_file, DCSO_AT_K, "the number of hash "
+        return rowfile_wrong(dcso_file, DCSO_AT_K, "the number of hash "
                              "functions does not follow from the keys and the "
                              "bits");
     return BLY_OK;

@@ -155,11 +155,11 @@ static bly_status guava_size(uint64_t *geometry, const kind_spec *spec)
     return BLY_OK;
 }
 
-static const rowfile guava_file = {
+static const rowfile guava_file[] = { {
     .what = "a Guava filter", .numbers = guava_numbers, .head = 6, .unit = 8,
     .turn = ROWFILE_BIG_WORDS, .m_most = 64 * GUAVA_LONGS_MAX,
     .limit = "2^31 - 1 longs", .strides = guava_strides, .size = guava_size,
-};
+} };
 
 ROWFILE(guava)
 ROWFILE_LOOKS(guava)

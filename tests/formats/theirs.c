@@ -1,0 +1,96 @@
+/* theirs.c - files that other software wrote, from keys which this test knows.
+ *
+ * The software was run with 100 keys, and what it wrote is in tests/formats/
+ * theirs/, as hex text. Each file must be recognised or be readable by its
+ * format's name, must have all keys, and what we build of the same keys must be
+ * the same file, byte for byte. Then all other answers are the same, too.
+ */
+#include "test.h"
+#include "vectors.h"
+
+#include "bloomery/foreign.h"
+#include "hex.h"
+
+enum { THEIRS_KEYS = 100, THEIRS_LONGEST = 64 };
+
+#define THEIRS_FOLDER TEST_SOURCE_DIR "/tests/formats/theirs/"
+
+/* Key i as text, of which every second one has bytes above 127. */
+static size_t theirs_text(char key[THEIRS_LONGEST], uint64_t i)
+{
+    const char *form = i % 2 == 0 ? "key-%u" : "cl\xC3\xA9-%u-\xC3\xA9";
+    return (size_t)snprintf(key, THEIRS_LONGEST, form, (unsigned)i);
+}
+
+/* Key i as a signed number of 64 bits, some below 0 and some above 2^32. */
+static size_t theirs_long(char key[THEIRS_LONGEST], uint64_t i)
+{
+    uint64_t v = i * 7919 * 1000003 - 500;
+    for (unsigned b = 0; b < 8; b++)
+        key[b] = (char)(v >> 8 * b & 0xFF);
+    return 8;
+}
+
+typedef struct {
+    const char   *file, *kind;
+    double        rate;                 /* planned for 100 keys              */
+    vector_probe *key;
+} theirs;
+
+static const theirs theirs_all[] = {
+    { "spark1", "spark", 0.03, theirs_text },
+    { "spark1-long", "spark", 0.03, theirs_long },
+    { "spark2", "spark:version=2", 0.03, theirs_text },
+    { "spark2-long", "spark:version=2", 0.03, theirs_long },
+    { "spark2-seed", "spark:version=2,seed=4294967289", 0.03, theirs_text },
+};
+
+/* Opens their bytes, without the name of the format if it is recognised. */
+static bly_filter *theirs_open(const theirs *one, const vector *v)
+{
+    bly_filter *filter = NULL;
+    char name[THEIRS_LONGEST];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(one->kind, ":"),
+             one->kind);
+    const char *found = bly_recognise(v->bytes, v->n, v->n);
+    if (found != NULL)
+        assert_string_equal(found, name);
+    assert_status(vector_open(&filter, v, found != NULL ? NULL : one->kind),
+                  BLY_OK);
+    return filter;
+}
+
+static void theirs_check(const theirs *one)
+{
+    char path[512], key[THEIRS_LONGEST];
+    vector v = { NULL, 0 };
+    snprintf(path, sizeof path, "%s%s.hex", THEIRS_FOLDER, one->file);
+    if (!hex_read(path, &v.bytes, &v.n))
+        fail_msg("cannot read %s", path);
+    bly_filter *filter = theirs_open(one, &v);
+    bly_filter *ours = vector_new(one->kind, THEIRS_KEYS, one->rate);
+    for (uint64_t i = 0; i < THEIRS_KEYS; i++) {
+        size_t length = one->key(key, i);
+        assert_true(bly_contains(filter, key, length));
+        assert_true(bly_add(ours, key, length) >= 0);
+    }
+    vector_is(ours, &v);
+    bly_free(ours);
+    bly_free(filter);
+    free(v.bytes);
+}
+
+static void test_their_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof theirs_all / sizeof *theirs_all; i++) {
+        print_message("%s\n", theirs_all[i].file);
+        theirs_check(&theirs_all[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_their_files) };
+    return cmocka_run_group_tests_name("theirs", tests, NULL, NULL);
+}
