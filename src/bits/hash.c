@@ -254,14 +254,23 @@ static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
     return h;
 }
 
-/* Hashes the rest of a key of `length` bytes, and finishes. */
-static inline void hash_murmur3_end(hash_murmur h, const uint8_t *p,
-                                    size_t length, uint64_t out[2])
+/* Returns a word of up to 8 bytes, of which each below 0 changes all bits above
+ * it. */
+static inline uint64_t hash_tail_signed(const uint8_t *p, size_t n)
 {
-    size_t rest = length % 16;
-    if (rest > 8)
-        h.b ^= hash_murmur3_second(hash_tail(p + 8, rest - 8));
-    h.a ^= hash_murmur3_first(hash_tail(p, rest < 8 ? rest : 8));
+    uint64_t word = 0;
+    for (size_t i = 0; i < n; i++)
+        word ^= (uint64_t)(int64_t)(int8_t)p[i] << 8 * i;
+    return word;
+}
+
+/* Hashes the words of the rest of a key of `length` bytes, and finishes. */
+static inline void hash_murmur3_end(hash_murmur h, uint64_t first,
+                                    uint64_t second, size_t length,
+                                    uint64_t out[2])
+{
+    h.b ^= hash_murmur3_second(second);
+    h.a ^= hash_murmur3_first(first);
     h.a ^= length;
     h.b ^= length;
     h.a += h.b;
@@ -280,7 +289,23 @@ void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
     hash_murmur h = { seed, seed };
     h = hash_murmur3_blocks(h, p, blocks);
     /* adding 0 to NULL is undefined */
-    hash_murmur3_end(h, blocks > 0 ? p + 16 * blocks : p, length, out);
+    p = blocks > 0 ? p + 16 * blocks : p;
+    size_t rest = length % 16;
+    hash_murmur3_end(h, hash_tail(p, rest < 8 ? rest : 8),
+                     rest > 8 ? hash_tail(p + 8, rest - 8) : 0, length, out);
+}
+
+void hash_murmur3_128_signed(const void *key, size_t length, uint32_t seed,
+                             uint64_t out[2])
+{
+    const uint8_t *p = key;
+    size_t blocks = length / 16, rest = length % 16;
+    hash_murmur h = { seed, seed };
+    h = hash_murmur3_blocks(h, p, blocks);
+    p = blocks > 0 ? p + 16 * blocks : p;
+    hash_murmur3_end(h, hash_tail_signed(p, rest < 8 ? rest : 8),
+                     rest > 8 ? hash_tail_signed(p + 8, rest - 8) : 0, length,
+                     out);
 }
 
 void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
@@ -295,7 +320,10 @@ void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
         last[i] = p[length - rest + i];
     last[rest] = byte;
     h = hash_murmur3_blocks(h, last, (rest + 1) / 16);
-    hash_murmur3_end(h, last, length + 1, out);
+    rest = (rest + 1) % 16;
+    hash_murmur3_end(h, hash_tail(last, rest < 8 ? rest : 8),
+                     rest > 8 ? hash_tail(last + 8, rest - 8) : 0, length + 1,
+                     out);
 }
 
 uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed)
@@ -325,7 +353,7 @@ uint32_t hash_fnv1a_32(const void *key, size_t length)
     return h;
 }
 
-/* ---- SipHash-2-4 [Aumasson & Bernstein 2012] ---------------------------- */
+/* ---- SipHash-2-4 and -1-3 [Aumasson & Bernstein 2012] -------------------- */
 
 typedef struct { uint64_t a, b, c, d; } hash_sip;
 
@@ -342,30 +370,64 @@ static inline void hash_sip_round(hash_sip *s)
     s->c = hash_rotate64(s->c, 32);
 }
 
-static inline void hash_sip_word(hash_sip *s, uint64_t word)
+/* Takes in a word, by so many rounds. */
+static inline void hash_sip_word(hash_sip *s, uint64_t word, unsigned rounds)
 {
     s->d ^= word;
-    hash_sip_round(s);
-    hash_sip_round(s);
+    for (unsigned i = 0; i < rounds; i++)
+        hash_sip_round(s);
     s->a ^= word;
 }
 
-uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
+static inline hash_sip hash_sip_start(hash_seed secret)
 {
-    const uint8_t *p = key;
-    hash_sip s = {                      /* "somepseudorandomlygeneratedbytes" */
+    return (hash_sip){                  /* "somepseudorandomlygeneratedbytes" */
         secret.low  ^ UINT64_C(0x736F6D6570736575),
         secret.high ^ UINT64_C(0x646F72616E646F6D),
         secret.low  ^ UINT64_C(0x6C7967656E657261),
         secret.high ^ UINT64_C(0x7465646279746573),
     };
-    for (size_t words = length / 8; words > 0; words--, p += 8)
-        hash_sip_word(&s, hash_read64(p));
-    hash_sip_word(&s, hash_tail(p, length % 8) | (uint64_t)length << 56);
+}
+
+static inline uint64_t hash_sip_end(hash_sip s, unsigned rounds)
+{
     s.c ^= 0xFF;
-    for (int i = 0; i < 4; i++)
+    for (unsigned i = 0; i < rounds; i++)
         hash_sip_round(&s);
     return s.a ^ s.b ^ s.c ^ s.d;
+}
+
+uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
+{
+    const uint8_t *p = key;
+    hash_sip s = hash_sip_start(secret);
+    for (size_t words = length / 8; words > 0; words--, p += 8)
+        hash_sip_word(&s, hash_read64(p), 2);
+    hash_sip_word(&s, hash_tail(p, length % 8) | (uint64_t)length << 56, 2);
+    return hash_sip_end(s, 4);
+}
+
+uint64_t hash_siphash_rust(const void *key, size_t length, hash_rust type,
+                           hash_seed secret)
+{
+    const uint8_t *p = key;
+    hash_sip s = hash_sip_start(secret);
+    size_t rest = length % 8;
+    uint64_t all = length + (type == HASH_RUST_STR)
+                 + 8 * (uint64_t)(type == HASH_RUST_BYTES);
+    if (type == HASH_RUST_BYTES)
+        hash_sip_word(&s, length, 1);
+    for (size_t words = length / 8; words > 0; words--, p += 8)
+        hash_sip_word(&s, hash_read64(p), 1);
+    uint64_t last = hash_tail(p, rest);
+    if (type == HASH_RUST_STR)
+        last |= UINT64_C(0xFF) << 8 * rest;
+    if (type == HASH_RUST_STR && rest == 7) {
+        hash_sip_word(&s, last, 1);
+        last = 0;
+    }
+    hash_sip_word(&s, last | all << 56, 1);
+    return hash_sip_end(s, 3);
 }
 
 hash_seed hash_secret(const void *secret)

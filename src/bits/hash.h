@@ -82,6 +82,11 @@ uint64_t hash_siphash(const void *key, size_t length, hash_seed secret);
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed);
 uint64_t hash_decimal (const void *key, size_t length, uint64_t seed);
 
+/* SipHash-1-3, as Rust hashes values of a type: text, bytes, or one number. */
+typedef enum { HASH_RUST_STR, HASH_RUST_BYTES, HASH_RUST_INT } hash_rust;
+uint64_t hash_siphash_rust(const void *key, size_t length, hash_rust type,
+                           hash_seed secret);
+
 /* Computes XXH3-64 with seed 0 piece by piece. NULL if out of memory; `end`
  * frees the state. */
 typedef struct hash_stream hash_stream;
@@ -97,6 +102,9 @@ uint32_t hash_murmur3_32_block(uint32_t h, uint32_t word);
 uint32_t hash_murmur3_32_end  (uint32_t h, uint32_t length);
 void     hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                           uint64_t out[2]);
+/* Takes the bytes behind the last whole block as signed numbers. */
+void     hash_murmur3_128_signed(const void *key, size_t length, uint32_t seed,
+                                 uint64_t out[2]);
 /* Hashes the key followed by one more byte. */
 void     hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                               uint32_t seed, uint64_t out[2]);

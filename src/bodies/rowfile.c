@@ -97,10 +97,11 @@ static bool rowfile_take(const rowfile *f, const rowfile_number *number,
                          kind_found *out, uint64_t v)
 {
     bool first = rowfile_find(f, number->meaning) == number;
+    uint64_t field = v * number->unit + number->plus;
     if (number->meaning < IMAGE_GEOMETRY_FIELDS && !first)
-        return out->geometry[number->meaning] == v * number->unit;
+        return out->geometry[number->meaning] == field;
     if (number->meaning < IMAGE_GEOMETRY_FIELDS)
-        out->geometry[number->meaning] = v * number->unit;
+        out->geometry[number->meaning] = field;
     if (number->meaning == ROWFILE_KEYS)
         out->capacity = v;
     if (number->meaning == ROWFILE_ADDED)
@@ -176,11 +177,10 @@ static const rowfile *rowfile_form_of(const rowfile *f, const uint8_t *file,
     return f;
 }
 
-bly_status rowfile_read(const rowfile *f, kind_found *out, const uint8_t *file,
-                        uint64_t bytes)
+/* Reads a file as of this form. */
+static bly_status rowfile_read_form(const rowfile *f, kind_found *out,
+                                    const uint8_t *file, uint64_t bytes)
 {
-    const rowfile *first = f;
-    f = rowfile_form_of(f, file, bytes);
     unsigned least = f->head + f->tail;
     *out = (kind_found){ .items = IMAGE_ITEMS_UNKNOWN };
     if (bytes < least)
@@ -190,8 +190,6 @@ bly_status rowfile_read(const rowfile *f, kind_found *out, const uint8_t *file,
                            (unsigned long long)bytes);
     if (rowfile_find(f, ROWFILE_M) == NULL)
         out->geometry[ROWFILE_M] = 8 * (bytes - least);
-    if (f > first)
-        out->geometry[ROWFILE_FOURTH] = (uint64_t)(f - first);
     bly_status status = rowfile_read_numbers(f, out, file, 0, false);
     if (status == BLY_OK && f->tail > 0)
         status = rowfile_read_numbers(f, out, file, bytes - least, true);
@@ -204,6 +202,16 @@ bly_status rowfile_read(const rowfile *f, kind_found *out, const uint8_t *file,
         status = rowfile_check_spare(f, m, file + f->head);
     if (status == BLY_OK && out->capacity == 0)
         out->capacity = probes_capacity(m, out->geometry[ROWFILE_K]);
+    return status;
+}
+
+bly_status rowfile_read(const rowfile *f, kind_found *out, const uint8_t *file,
+                        uint64_t bytes)
+{
+    const rowfile *form = rowfile_form_of(f, file, bytes);
+    bly_status status = rowfile_read_form(form, out, file, bytes);
+    if (form > f)
+        out->geometry[ROWFILE_FOURTH] = (uint64_t)(form - f);
     return status;
 }
 
@@ -238,11 +246,25 @@ static const rowfile *rowfile_form_in(const rowfile *f,
     return f->forms > 1 ? f + geometry[ROWFILE_FOURTH] : f;
 }
 
+/* Plans a row of this geometry for n keys. */
+static void rowfile_plan_row(const rowfile *f, bly_plan_t *plan,
+                             const uint64_t *geometry, uint64_t n)
+{
+    uint64_t m = geometry[ROWFILE_M], bytes = rowfile_bytes(f, m);
+    if (f->strides == NULL) {
+        rows_plan_row(plan, m, (uint32_t)geometry[ROWFILE_K], n, bytes);
+        return;
+    }
+    strides s = f->strides(geometry);
+    rows_plan_strides(plan, &s, n, bytes);
+}
+
 double rowfile_rate(const rowfile *f, const kind_found *found)
 {
-    f = rowfile_form_in(f, found->geometry);
-    strides s = f->strides(found->geometry);
-    return strides_rate(&s, found->capacity).rate;
+    bly_plan_t plan;
+    rowfile_plan_row(rowfile_form_in(f, found->geometry), &plan,
+                     found->geometry, found->capacity);
+    return plan.rate;
 }
 
 /* Returns whether a field of the geometry is one that a file may have. */
@@ -250,9 +272,11 @@ static bool rowfile_field(const rowfile *f, const uint64_t *geometry,
                           uint8_t field)
 {
     const rowfile_number *n = rowfile_find(f, field);
-    return n == NULL || (geometry[field] % n->unit == 0
-                         && geometry[field] / n->unit >= n->least
-                         && geometry[field] / n->unit <= n->most);
+    if (n == NULL)
+        return true;
+    uint64_t v = geometry[field] - n->plus;
+    return geometry[field] >= n->plus && v % n->unit == 0
+        && v / n->unit >= n->least && v / n->unit <= n->most;
 }
 
 uint64_t rowfile_reach(const rowfile *f, const uint64_t *geometry)
@@ -266,6 +290,37 @@ uint64_t rowfile_reach(const rowfile *f, const uint64_t *geometry)
     return geometry[ROWFILE_M] < 1 || geometry[ROWFILE_M] > f->m_most
          ? UINT64_MAX
          : f->head + rowfile_bytes(f, geometry[ROWFILE_M]) + f->tail;
+}
+
+bly_status rowfile_check(const rowfile *f, const kind_foreign *foreign,
+                         const void *image)
+{
+    bool told = (foreign->fields >> ROWFILE_FOURTH & 1) != 0;
+    if (!told || f->forms < 2)
+        return kind_check_foreign(image, foreign);
+    uint64_t form = image_geometry(image, ROWFILE_FOURTH);
+    if (form >= f->forms)
+        return kind_bad_geometry(image);
+    kind_found found;
+    bly_status status = rowfile_read_form(f + form, &found,
+                                          image_payload(image),
+                                          image_payload_bytes(image));
+    for (size_t i = 0; status == BLY_OK && i < ROWFILE_FOURTH; i++)
+        if (found.geometry[i] != image_geometry(image, i))
+            status = kind_bad_geometry(image);
+    return status;
+}
+
+bly_status rowfile_told(const rowfile *f, uint64_t *geometry, uint64_t form)
+{
+    const rowfile_number *first = rowfile_find(f, ROWFILE_K);
+    const rowfile_number *number = rowfile_find(f + form, ROWFILE_K);
+    geometry[ROWFILE_K] += number->plus - first->plus;
+    geometry[ROWFILE_FOURTH] = form;
+    return geometry[ROWFILE_M] == 0     /* there is no file, only options    */
+        || rowfile_field(f + form, geometry, ROWFILE_K) ? BLY_OK
+         : rowfile_wrong(f + form, number->at, "the number of hash functions "
+                         "is none of this version");
 }
 
 /* ==== Making ============================================================ */
@@ -300,32 +355,42 @@ bly_status rowfile_plan(const rowfile *f, bly_plan_t *plan,
         status = kind_plan_bytes(plan, rowfile_reach(first, geometry));
     if (status != BLY_OK)
         return status;
-    strides s = f->strides(geometry);
-    rows_plan_strides(plan, &s, spec->capacity,
-                      rowfile_bytes(f, geometry[ROWFILE_M]));
+    rowfile_plan_row(f, plan, geometry, spec->capacity);
     memcpy(plan->geometry, geometry, sizeof geometry);
     return BLY_OK;
+}
+
+static void rowfile_geometry(uint64_t geometry[IMAGE_GEOMETRY_FIELDS],
+                             const void *image)
+{
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        geometry[i] = image_geometry(image, i);
 }
 
 static uint64_t rowfile_value(const rowfile_number *number, const void *image,
                               const kind_spec *spec)
 {
     return number->meaning < IMAGE_GEOMETRY_FIELDS
-           ? image_geometry(image, number->meaning) / number->unit
+           ? (image_geometry(image, number->meaning) - number->plus)
+             / number->unit
          : number->meaning == ROWFILE_VERSION ? number->most
          : number->meaning == ROWFILE_KEYS ? spec->capacity
          : number->meaning == ROWFILE_RATE ? rowfile_of_double(spec->rate)
-         : number->least;
+         : number->meaning == ROWFILE_OTHER ? number->unit : 0;
 }
 
 bly_status rowfile_format(const rowfile *f, void *image, const kind_spec *spec)
 {
-    f = rowfile_form(f, image);
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS];
+    rowfile_geometry(geometry, image);
+    f = rowfile_form_in(f, geometry);
     uint8_t *file = image_payload_mut(image);
-    uint64_t row = rowfile_bytes(f, image_geometry(image, ROWFILE_M));
+    uint64_t row = rowfile_bytes(f, geometry[ROWFILE_M]);
     for (const rowfile_number *n = f->numbers; n->name != NULL; n++)
         rowfile_put(n, file + rowfile_at(f, n, row),
                     rowfile_value(n, image, spec));
+    if (f->finish != NULL)
+        f->finish(file, geometry, spec);
     return BLY_OK;
 }
 
@@ -352,11 +417,12 @@ probes_row rowfile_set(const rowfile *f, const void *image)
 {
     uint64_t geometry[IMAGE_GEOMETRY_FIELDS];
     probes_row row = rowfile_row(f, image);
-    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
-        geometry[i] = image_geometry(image, i);
-    f = rowfile_form(f, image);
-    row.from = f->strides(geometry);
-    row.m = row.from.m;
+    rowfile_geometry(geometry, image);
+    f = rowfile_form_in(f, geometry);
+    if (f->strides != NULL) {
+        row.from = f->strides(geometry);
+        row.m = row.from.m;
+    }
     row.bytes = (size_t)rowfile_bytes(f, row.m);
     return row;
 }

@@ -31,7 +31,7 @@ enum {
     ROWFILE_M, ROWFILE_K, ROWFILE_THIRD, ROWFILE_FOURTH,
     ROWFILE_VERSION,                    /* of the format, else BLY_EVERSION;
                                            `most` where we write             */
-    ROWFILE_OTHER,                      /* nothing; `least` where we write   */
+    ROWFILE_OTHER,                      /* nothing; `unit` where we write    */
     ROWFILE_KEYS,                       /* planned keys                      */
     ROWFILE_RATE,                       /* planned rate, a double            */
     ROWFILE_ADDED                       /* number of keys that were added    */
@@ -55,6 +55,7 @@ typedef struct {
     uint64_t    unit;                   /* the geometry counts so many to one
                                            of the file                       */
     uint64_t    least, most;            /* in the file                       */
+    uint64_t    plus;                   /* and so many more                  */
 } rowfile_number;
 
 typedef struct {
@@ -75,7 +76,7 @@ typedef struct {
     const char           *limit;        /* m_most in words: "2^31 - 1 longs" */
 
     /* How places are made of a hash; its m may be less than that of the row, if
-     * keys have no places behind it. */
+     * keys have no places behind it. NULL: independently. */
     strides (*strides)(const uint64_t *geometry);
 
     /* Sets m, k and the rest of the geometry, with the form: that of the first
@@ -88,6 +89,11 @@ typedef struct {
      * no number is m, the row is all that is left. */
     bly_status (*settle)(kind_found *found, const uint8_t *file,
                          uint64_t bytes);
+
+    /* Writes what follows from the numbers, once they are written. May be
+     * NULL. */
+    void (*finish)(uint8_t *file, const uint64_t *geometry,
+                   const kind_spec *spec);
 } rowfile;
 
 /* A double as a number; UINT64_MAX if it is larger than all. */
@@ -124,6 +130,12 @@ bly_status rowfile_plan  (const rowfile *f, bly_plan_t *plan,
                           const kind_spec *spec);
 bly_status rowfile_format(const rowfile *f, void *image, const kind_spec *spec);
 void       rowfile_like  (const rowfile *f, void *image, const void *other);
+
+/* `check`: is the payload such a file, of this geometry? And `told`, for a form
+ * that no number says: read as the first form, it is taken as this one. */
+bly_status rowfile_check(const rowfile *f, const kind_foreign *foreign,
+                         const void *image);
+bly_status rowfile_told (const rowfile *f, uint64_t *geometry, uint64_t form);
 
 /* Adds to the number of keys added, if the file has one; it ends at its
  * largest. */
@@ -219,7 +231,7 @@ probes_row rowfile_set(const rowfile *f, const void *image);
 #define ROWFILE_KIND(id, ...)                                                  \
     static bly_status id##_check(const void *image)                            \
     {                                                                          \
-        return kind_check_foreign(image, &id##_foreign);                       \
+        return rowfile_check(id##_file, &id##_foreign, image);                 \
     }                                                                          \
                                                                                \
     PROBES_WHOLE(id)                                                           \

@@ -127,6 +127,9 @@
     X(bitsandblooms, MORE)                                                     \
     X(guava, MORE)                                                             \
     X(spark, MORE)                                                             \
+    X(cassandra, MORE)                                                         \
+    X(fastbloom, MORE)                                                         \
+    X(rustbloom, MORE)                                                         \
     X(leveldb, MORE)                                                           \
     X(bip37, MORE)                                                             \
     X(rocksdb, MORE)                                                           \

@@ -77,10 +77,11 @@ static const double BITSANDBLOOMS_LN2 = 0.69314718055994530942;
 /* ---- The file ---------------------------------------------------------- */
 
 static const rowfile_number bitsandblooms_numbers[] = {
-    { "the number of bits", 0, 8, true, ROWFILE_M, 1, 1, BITSANDBLOOMS_M_MAX },
-    { "the number of hash functions", 8, 8, true, ROWFILE_K, 1, 1, 65536 },
+    { "the number of bits", 0, 8, true, ROWFILE_M, 1,
+      1, BITSANDBLOOMS_M_MAX, 0 },
+    { "the number of hash functions", 8, 8, true, ROWFILE_K, 1, 1, 65536, 0 },
     { "the length of the bit set", 16, 8, true, ROWFILE_M, 1,
-      1, BITSANDBLOOMS_M_MAX },
+      1, BITSANDBLOOMS_M_MAX, 0 },
     { .name = NULL },
 };
 

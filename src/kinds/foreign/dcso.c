@@ -114,13 +114,14 @@ static const double DCSO_LN2 = 0.69314718055994530942;
 /* ---- The file ---------------------------------------------------------- */
 
 static const rowfile_number dcso_numbers[] = {
-    { "the version", 0, 8, false, ROWFILE_VERSION, 1, 1, 1 },
-    { "the capacity", 8, 8, false, ROWFILE_KEYS, 1, 1, UINT64_MAX },
-    { "the rate", 16, 8, false, ROWFILE_RATE, 1, 0, 0 },
+    { "the version", 0, 8, false, ROWFILE_VERSION, 1, 1, 1, 0 },
+    { "the capacity", 8, 8, false, ROWFILE_KEYS, 1, 1, UINT64_MAX, 0 },
+    { "the rate", 16, 8, false, ROWFILE_RATE, 1, 0, 0, 0 },
     { "the number of hash functions", DCSO_AT_K, 8, false, ROWFILE_K, 1,
-      1, DCSO_K_MAX },
-    { "the number of bits", DCSO_AT_M, 8, false, ROWFILE_M, 1, 1, DCSO_M_MAX },
-    { "the number of keys", 40, 8, false, ROWFILE_ADDED, 1, 0, UINT64_MAX },
+      1, DCSO_K_MAX, 0 },
+    { "the number of bits", DCSO_AT_M, 8, false, ROWFILE_M, 1,
+      1, DCSO_M_MAX, 0 },
+    { "the number of keys", 40, 8, false, ROWFILE_ADDED, 1, 0, UINT64_MAX, 0 },
     { .name = NULL },
 };
 

@@ -129,10 +129,10 @@ static const double GUAVA_LN2 = 0.69314718055994530942;
 /* ---- The file ---------------------------------------------------------- */
 
 static const rowfile_number guava_numbers[] = {
-    { "the strategy", 0, 1, false, GUAVA_STRATEGY, 1, 0, GUAVA_MITZ64 },
+    { "the strategy", 0, 1, false, GUAVA_STRATEGY, 1, 0, GUAVA_MITZ64, 0 },
     { "the number of hash functions", 1, 1, false, ROWFILE_K, 1,
-      1, GUAVA_K_MAX },
-    { "the number of longs", 2, 4, true, ROWFILE_M, 64, 1, GUAVA_LONGS_MAX },
+      1, GUAVA_K_MAX, 0 },
+    { "the number of longs", 2, 4, true, ROWFILE_M, 64, 1, GUAVA_LONGS_MAX, 0 },
     { .name = NULL },
 };
 

@@ -118,19 +118,20 @@ static const double SPARK_LN2 = 0.69314718055994530942;
 /* ---- The file ---------------------------------------------------------- */
 
 static const rowfile_number spark_numbers_1[] = {
-    { "the version", 0, 4, true, ROWFILE_VERSION, 1, 1, 1 },
+    { "the version", 0, 4, true, ROWFILE_VERSION, 1, 1, 1, 0 },
     { "the number of hash functions", 4, 4, true, ROWFILE_K, 1,
-      1, SPARK_K_MAX },
-    { "the number of words", 8, 4, true, ROWFILE_M, 64, 1, SPARK_WORDS_MAX },
+      1, SPARK_K_MAX, 0 },
+    { "the number of words", 8, 4, true, ROWFILE_M, 64, 1, SPARK_WORDS_MAX, 0 },
     { .name = NULL },
 };
 
 static const rowfile_number spark_numbers_2[] = {
-    { "the version", 0, 4, true, ROWFILE_VERSION, 1, 2, 2 },
+    { "the version", 0, 4, true, ROWFILE_VERSION, 1, 2, 2, 0 },
     { "the number of hash functions", 4, 4, true, ROWFILE_K, 1,
-      1, SPARK_K_MAX },
-    { "the seed", 8, 4, true, SPARK_SEED, 1, 0, UINT32_MAX },
-    { "the number of words", 12, 4, true, ROWFILE_M, 64, 1, SPARK_WORDS_MAX },
+      1, SPARK_K_MAX, 0 },
+    { "the seed", 8, 4, true, SPARK_SEED, 1, 0, UINT32_MAX, 0 },
+    { "the number of words", 12, 4, true, ROWFILE_M, 64,
+      1, SPARK_WORDS_MAX, 0 },
     { .name = NULL },
 };
 
