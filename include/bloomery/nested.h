@@ -38,8 +38,8 @@ enum {
 /* Returns whether keys of the form lie within others. */
 BLY_API bool bly_form_nests(uint64_t form);
 
-/* Makes the bytes of a key, like bly_form_key, from a value of type BLY_WRITTEN
- * or BLY_TEXT. `room` has bly_form_room bytes.
+/* Makes the bytes of a key from a value, like bly_form_key. The type of the
+ * value is BLY_WRITTEN or BLY_TEXT. `room` has bly_form_room bytes.
  *
  * "domain" changes A to Z into a to z, and other alphabets into ASCII (IDNA, by
  * UTS #46). A dot at the end is removed, and so is `*.` or `.` at the front,
@@ -64,8 +64,8 @@ BLY_API unsigned bly_nested_level(uint64_t form, bly_key key);
 BLY_API bly_key bly_nested_marker(unsigned char room[2], unsigned level)
                                   BLY_GIVEN(1);
 
-/* Adds n keys that bly_nested_key made, after the markers that the filter
- * lacks. Returns what bly_add_many returns, or BLY_EPARAM for a key that was
+/* Adds n keys that bly_nested_key made, and markers of their levels. Markers
+ * that the filter lacks are added first. Returns what bly_add_many returns, or BLY_EPARAM for a key that was
  * made in another way; *done, which may be NULL, is the number of keys that
  * were added, without markers. */
 BLY_API bly_status bly_nested_add(bly_filter *filter, uint64_t form,

@@ -319,8 +319,8 @@ bly_status rowfile_told(const rowfile *f, uint64_t *geometry, uint64_t form)
     geometry[ROWFILE_FOURTH] = form;
     return geometry[ROWFILE_M] == 0     /* there is no file, only options    */
         || rowfile_field(f + form, geometry, ROWFILE_K) ? BLY_OK
-         : rowfile_wrong(f + form, number->at, "the number of hash functions "
-                         "is none of this version");
+         : rowfile_wrong(f + form, number->at, "this version cannot have "
+                         "that number of hash functions");
 }
 
 /* ==== Making ============================================================ */

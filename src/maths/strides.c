@@ -82,12 +82,19 @@ static bool strides_sums(const strides *s)
     return s->form != STRIDES_POWERS;
 }
 
+/* Returns whether position i does not depend on the start. */
+static bool strides_alone(const strides *s, uint64_t i)
+{
+    return s->form == STRIDES_ALONE && i == 1;
+}
+
 /* Returns the number whose residue is position i. */
 static uint64_t strides_value(const strides *s, const uint64_t *h, uint64_t i)
 {
     if (s->form == STRIDES_FOUR)
         return h[i % 2] + i * h[2 + (i + i % 2) % 4 / 2];
-    return (h[0] + i * h[1]) & strides_mask(s);
+    uint64_t start = strides_alone(s, i) ? 0 : h[0];
+    return (start + i * h[1]) & strides_mask(s);
 }
 
 static bool strides_inverts(const strides *s, uint64_t value)
@@ -167,6 +174,10 @@ static double strides_starts(const strides_row *row, const strides *s,
         left[words - 1] >>= 64 - modulus % 64;
     for (uint64_t i = first; i < s->k && i < STRIDES_ASKED; i += by) {
         uint64_t value = strides_value(s, h, i);
+        if (strides_alone(s, i) && row->set[value % s->m])
+            continue;
+        if (strides_alone(s, i))
+            return 0;
         const strides_ring *ring = strides_inverts(s, value) ? &row->inverse
                                                              : &row->plain;
         uint64_t off = value % modulus + back;

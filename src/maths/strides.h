@@ -44,6 +44,7 @@ typedef enum {
     STRIDES_FOLDED,                     /* inverted where the top bit is set */
     STRIDES_ROTATED,                    /* b is a rotated: 32 bits in all    */
     STRIDES_FOUR,                       /* two starts and two steps, in turn */
+    STRIDES_ALONE,                      /* a, the step b alone, a + 2 b, …   */
     STRIDES_POWERS                      /* a g^i modulo 2^64                 */
 } strides_form;
 

@@ -62,7 +62,7 @@ static const command_job command_jobs[] = {
     { "dedup -j 1 --force -o out lines", NULL, "out" },
     { "dedup -j 1 --approximate lines", NULL, NULL },
     { "dedup -j 1 --similar 0.8 lines", NULL, NULL },
-    { "dedup -j 1 --similar 0.8 -a lines", NULL, NULL },
+    { "dedup -j 1 --similar 0.8 -a --key-file secret lines", NULL, NULL },
     { "join -j 1 lines keys", NULL, NULL },
     { "join -j 1 -o out --force lines -", "keys", "out" },
     { "unite -o f.bly f.bly g.bly", NULL, "f.bly" },
@@ -392,6 +392,7 @@ static int command_setup(void **state)
              "set -e; B=%s; seq 1 200 >keys; seq 201 300 >others; "
              "seq 101 200 >some; seq 1 4 900 >lines; seq 1 8 600 >>lines; "
              "gzip -c keys >keys.gz; "
+             "echo 0123456789abcdef0123456789abcdef >secret; "
              "{ echo name,x; seq 1 200 | sed 's/.*/\"&\",y/'; } >table.csv; "
              "seq 1 9 >out; : >stdout; : >stderr; : >calls; "
              "$B build -o f.bly keys; $B build -n 200 -o g.bly some; "

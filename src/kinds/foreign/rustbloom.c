@@ -130,7 +130,7 @@ static strides rustbloom_strides(const uint64_t *geometry)
 {
     return (strides){ .m = geometry[ROWFILE_M],
                       .k = (uint32_t)geometry[ROWFILE_K],
-                      .form = STRIDES_PLAIN, .width = 64 };
+                      .form = STRIDES_ALONE, .width = 64 };
 }
 
 static bly_status rustbloom_size(uint64_t *geometry, const kind_spec *spec)
