@@ -65,9 +65,9 @@ BLY_API bly_key bly_nested_marker(unsigned char room[2], unsigned level)
                                   BLY_GIVEN(1);
 
 /* Adds n keys that bly_nested_key made, and markers of their levels. Markers
- * that the filter lacks are added first. Returns what bly_add_many returns, or BLY_EPARAM for a key that was
- * made in another way; *done, which may be NULL, is the number of keys that
- * were added, without markers. */
+ * that the filter lacks are added first. Returns what bly_add_many returns, or
+ * BLY_EPARAM for a key that was made in another way; *done, which may be NULL,
+ * is the number of keys that were added, without markers. */
 BLY_API bly_status bly_nested_add(bly_filter *filter, uint64_t form,
                                   const bly_key *keys, size_t n, size_t *done)
                                   BLY_GIVEN(1);
