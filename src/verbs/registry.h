@@ -130,6 +130,7 @@
     X(cassandra, MORE)                                                         \
     X(fastbloom, MORE)                                                         \
     X(rustbloom, MORE)                                                         \
+    X(pyprobables, MORE)                                                       \
     X(leveldb, MORE)                                                           \
     X(bip37, MORE)                                                             \
     X(rocksdb, MORE)                                                           \

@@ -79,6 +79,8 @@ static const theirs theirs_all[] = {
     { "rustbloom", "rustbloom:seed=77", 100, 0.01, theirs_text },
     { "rustbloom-bytes", "rustbloom:type=bytes,seed=77", 100, 0.01,
       theirs_text },
+    { "pyprobables", "pyprobables", 100, 0.01, theirs_text },
+    { "pyprobables-bytes", "pyprobables:type=bytes", 100, 0.01, theirs_text },
     { "rustbloom-int", "rustbloom:type=int,seed=77", 100, 0.01, theirs_long },
 };
 
