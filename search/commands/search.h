@@ -142,6 +142,9 @@ void terms_close(terms *t);
  * lower case in place. Returns false if out of memory. */
 bool terms_find(terms *t, unsigned char *text, size_t n);
 
+/* Forgets the terms of the last text. */
+void terms_clear(terms *t);
+
 /* Adds a term, whose bytes must stay until it is hashed; hashes all that wait.
  * Return false if out of memory. */
 bool terms_push(terms *t, const unsigned char *from, size_t n);

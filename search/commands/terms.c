@@ -386,17 +386,21 @@ void terms_close(terms *t)
     free(t->values.terms);
 }
 
+void terms_clear(terms *t)
+{
+    t->n = t->waits = 0;
+    memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
+}
+
 bool terms_find(terms *t, unsigned char *text, size_t n)
 {
-    t->n = 0;
-    t->waits = 0;
+    terms_clear(t);
     switch (t->rule) {
     case TERMS_TRIGRAMS:
         return terms_find_trigrams(t, text, n);
     case TERMS_KMERS:
         return kmers_all(t, text, n);
     default:
-        memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
         return t->rule == TERMS_WORDS ? terms_find_words(t, text, n)
              : t->rule == TERMS_LINES ? terms_find_lines(t, text, n)
                                       : terms_find_fields(t, text, n);

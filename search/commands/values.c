@@ -141,7 +141,8 @@ const char *values_name(const values_names *names, const char *given)
 
 bool values_hash(terms *t, const char *name, const char *value)
 {
-    t->n = t->waits = t->values.used = 0;
+    terms_clear(t);
+    t->values.used = 0;
     return values_push(t, name, (bly_key){ value, strlen(value) })
         && terms_flush(t);
 }
@@ -437,7 +438,8 @@ int values_find(terms *t, const text_reader *text, const text_block *block)
     const unsigned char *at = block->bytes;
     int error = 0;
 
-    t->n = t->waits = t->values.used = 0;
+    terms_clear(t);
+    t->values.used = 0;
     if (block->offset == 0 && block->n >= 3 && sniff_mark(at, 3))
         at += 3;
     if (t->rule == TERMS_COLUMNS)
