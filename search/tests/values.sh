@@ -55,6 +55,11 @@ END
         err
     check 'lines without a member are counted' grep -q \
         "note: 1 line has no value of the member 'trace_id'" err
+    try info m.blx
+    out_has 'info: the rule' 0 '^  by         json-field$'
+    out_has 'info: the names' 0 '^  name       trace_id, /user/id, a=b$'
+    try info --json m.blx
+    out_has 'info: JSON' 0 '"name=trace_id"'
     which_is 'a string' m.blx 'logs/a.jsonl\n' trace_id=ab12
     which_is 'a string with an escape' m.blx 'logs/a.jsonl\n' \
         "$(printf 'trace_id=caf\303\251')"
