@@ -402,8 +402,8 @@ void values_json(const values_names *names, terms_rule rule,
  * CLI_GO, or CLI_ERROR after reporting what it lacks. */
 int rowgroups_check(const char *path, const values_names *names);
 
-/* Finds whether a row group of the file may have all of these values, NAME=VALUE
- * (or, with `any`, any of them). Returns CLI_GO or CLI_ERROR. */
+/* Finds whether a row group of the file may have all of these values, each
+ * NAME=VALUE (or, with `any`, any of them). Returns CLI_GO or CLI_ERROR. */
 int rowgroups_query(bool *may, const char *path, const values_names *names,
                     const cli_operands *given, bool any);
 

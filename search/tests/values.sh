@@ -191,7 +191,7 @@ keeps 'a quote as separator' '-t must be another byte' c.blx \
 
 # ---- Parquet files -----------------------------------------------------------
 
-# Of the corpus, with a column `a` whose keys are k0 and k1.
+# This file of the corpus has a column `a` with the keys k0 and k1.
 grep -v '^#' "$(dirname "$BLOOMERY")/corpus/container-measured.hex" |
     tr -d '\n ' | fold -w 2 | awk '{ d = "0123456789abcdef"
         v = 16 * (index(d, substr($0, 1, 1)) - 1) \
