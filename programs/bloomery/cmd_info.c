@@ -330,6 +330,8 @@ static int info_file(const char *file, const info_settings *s)
 
     if (container_is(file))
         return inside_info(file, s->json);
+    if (filter_is_index(file))
+        return indexed_info(file, s->json, !s->no_verify);
     if (info_header(file, s))
         return CLI_OK;
     filter = info_open(file, s, &large);
@@ -392,6 +394,8 @@ const cli_command cmd_info = {
         "inside are listed: for each, the part of the file that it covers, its "
         "size, its fill, its rate and the estimated number of distinct keys. "
         "--json also lists the parts without a filter.\n\n"
+        "For an index made by 'bloomery index', the documents, the rate and "
+        "the settings that it was made with are shown.\n\n"
         "If a format stores data for the owner of the filter (dcso), the "
         "number of attached bytes is shown, and --data prints them.\n\n"
         "Each filter is read completely and its checksum is verified before "

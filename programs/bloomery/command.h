@@ -11,6 +11,7 @@
  *      prefix.c    prefixes of the lines that `query` prints
  *      combine.c   shared by `unite` and `intersect`
  *      inside.c    `info` and `check` for files with filters inside
+ *      indexed.c   `info` for indexes
  *      sketches.h  shared by `sketch` and `diff`
  *      cmd_*.c     one subcommand each
  *      topics.c    texts for `bloomery help TOPIC`
@@ -308,6 +309,12 @@ int inside_info(const char *path, bool json);
 
 /* Checks all filters inside a file; *n is their number. */
 bly_status inside_check(const char *path, size_t *n);
+
+/* ==== indexed.c ========================================================= */
+
+/* Prints what an index of many sets is, and verifies its rows before that if
+ * `verify` is set. CLI_OK or CLI_ERROR. */
+int indexed_info(const char *path, bool json, bool verify);
 
 /* ==== cmd_build.c ======================================================= */
 

@@ -7,6 +7,7 @@
 #include "search/commands/search.h"
 #include "frame/inputs.h"
 #include "frame/json.h"
+#include "frame/members.h"
 #include "frame/options.h"
 #include "frame/progress.h"
 #include "frame/refuse.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,8 @@ enum { INDEX_BLOCK = 1 << 18 };
 
 typedef struct {
     const char *output, *by;
+    int         separator;
+    bool        tsv;
     double      rate;
     uint64_t    block, least, jobs, memory;
     cli_inputs  inputs;
@@ -34,8 +38,15 @@ static const cli_option index_options[] = {
       "The file of the index.",
       .group = CLI_OUTPUT },
     { 0, "by", "RULE", CLI_TEXT, offsetof(index_settings, by), false,
-      "The terms of the index: trigrams (the default), words, fields, lines "
-      "or kmers=N." },
+      "The terms of the index: trigrams (the default), words, fields, lines, "
+      "kmers=N, or the values of json-field=NAMES or column=NAMES." },
+    { 't', "separator", "C", CLI_BYTE, offsetof(index_settings, separator),
+      false, "The byte between columns, for --by column: a character or one "
+      "of \\t \\n \\r \\0 \\\\ \\xHH. Default: a comma.",
+      .excludes = "tsv", .needs = "by", .group = CLI_KEYS },
+    { 0, "tsv", NULL, CLI_FLAG, offsetof(index_settings, tsv), false,
+      "Columns end with TABs, and quotes are ordinary bytes. Default: only in "
+      "files named .tsv.", .needs = "by", .group = CLI_KEYS },
     { 'b', "block", "SIZE", CLI_SIZE, offsetof(index_settings, block), false,
       "Split files that are longer, once decompressed, into documents of "
       "whole lines, so that 'which' can name a part. Default: 256K. Files of "
@@ -46,8 +57,8 @@ static const cli_option index_options[] = {
       "that occur N - 1 times stay." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(index_settings, rate), false,
       "The share of documents that are named for a term that they do not have. "
-      "Default: 1%, or 30% for trigrams and k-mers, of which a query has "
-      "many." },
+      "Default: 1%; 30% for trigrams and k-mers, of which a query has many; "
+      "0.01% for values of members and columns." },
     { 'r', "recursive", NULL, CLI_FLAG,
       offsetof(index_settings, inputs.recursive), false,
       "Index all files under the folders among PATHS, or under '.'. Links are "
@@ -65,7 +76,8 @@ static const cli_option index_options[] = {
       "or inode have changed, and drop files that are gone. --by, --block and "
       "the rate stay as they were; so do -r, --git and PATHS if none are "
       "given. If FILE does not exist, it is made from PATHS.",
-      .excludes = "plan by block min-count rate no-decompress" },
+      .excludes = "plan by separator tsv block min-count rate "
+                  "no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
       "Write no index, but estimate its size from some of the files." },
     CLI_NO_DECOMPRESS_OPTION(index_settings, plain),
@@ -96,6 +108,10 @@ static const cli_example index_examples[] = {
       "Index sequences of 31 bases in FASTA files." },
     { "bloomery index -o runs.blx --by kmers=31 --min-count 2 runs/*.fq.gz",
       "Index reads, without most errors of sequencing." },
+    { "bloomery index -o traces.blx --by json-field=trace_id -r logs",
+      "Index lines of JSON by a member." },
+    { "bloomery index -o ids.blx --by column=id,email tables/*.csv",
+      "Index tables by two of their columns." },
     { NULL, NULL }
 };
 
@@ -107,7 +123,9 @@ typedef struct {
     struct stat      self;      /* the index itself, which is not; st_ino 0:
                                    it is not there yet                       */
     bly_index_maker *maker;
-    char            *about;
+    char            *about, *by;
+    values_tally     tally;
+    pthread_mutex_t  lock;      /* of the tally                              */
     atomic_size_t    next;      /* file                                      */
     atomic_uint_fast64_t bytes, documents;
     atomic_bool      unread;    /* a file could not be read                  */
@@ -138,8 +156,8 @@ static bool index_lacks(int error)
         || error == EAGAIN;
 }
 
-static int index_refuse(index_job *job, const char *name, const terms *t,
-                        int error)
+static int index_refuse(index_job *job, const char *name,
+                        const text_reader *text, const terms *t, int error)
 {
     job->unread = true;
     if (index_lacks(error))
@@ -152,6 +170,12 @@ static int index_refuse(index_job *job, const char *name, const terms *t,
     else if (error == EFBIG)
         report_error("'%s' has a line of more than 64 MiB: the index does not "
                      "cover the rest of the file", name);
+    else if (error == EBADMSG && text->broken != NULL)
+        report_error("line %" PRIu64 " of '%s' %s: the index does not cover "
+                     "the rest of the file", text->broken_line, name,
+                     text->broken);
+    else if (error == EBADMSG && terms_named(t->rule))
+        report_error("%s. The index does not cover this file", t->values.why);
     else if (error == EBADMSG)
         report_error("line %" PRIu64 " of '%s' %s: the index does not cover "
                      "this file", t->sequences.line, name,
@@ -163,9 +187,10 @@ static int index_refuse(index_job *job, const char *name, const terms *t,
 
 /* A file that could be read only in part is there with a state that none has,
  * so that it counts as changed. */
-static int index_cut(index_job *job, const char *name, terms *t, int error)
+static int index_cut(index_job *job, const char *name,
+                     const text_reader *text, terms *t, int error)
 {
-    if (index_refuse(job, name, t, error) != CLI_GO)
+    if (index_refuse(job, name, text, t, error) != CLI_GO)
         return CLI_ERROR;
     t->n = 0;
     return index_add(job, name, &(settings_part){ .stamp = 0 }, t);
@@ -179,19 +204,39 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
 
     while (status == CLI_GO && terms_next(t, text, &part, &error))
         status = index_add(job, name, &part, t);
-    return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
-                                          : status;
+    return status == CLI_GO && error != 0
+         ? index_cut(job, name, text, t, error) : status;
+}
+
+/* A file with filters inside is a document without terms. */
+static int index_inside(index_job *job, const char *name,
+                        const text_reader *text, terms *t)
+{
+    const settings_part part = { .stamp = text->stamp,
+                                 .length = (uint64_t)text->about.st_size,
+                                 .whole = true, .inside = true };
+
+    if (rowgroups_check(name, &job->made.values) != CLI_GO) {
+        job->unread = true;
+        return CLI_GO;
+    }
+    t->n = 0;
+    return index_add(job, name, &part, t);
 }
 
 static int index_file(index_job *job, const char *name, text_reader *text,
                       terms *t)
 {
-    int error = text_open(text, name), status = CLI_GO;
+    int error = terms_file(t, text, name), status = CLI_GO;
 
     if (error != 0)
-        status = index_refuse(job, name, t, error);
-    else if (job->self.st_ino != text->about.st_ino
-             || job->self.st_dev != text->about.st_dev)
+        status = index_refuse(job, name, text, t, error);
+    else if (job->self.st_ino == text->about.st_ino
+             && job->self.st_dev == text->about.st_dev)
+        status = CLI_GO;
+    else if (t->rule == TERMS_COLUMNS && container_is(name))
+        status = index_inside(job, name, text, t);
+    else
         status = index_blocks(job, name, text, t);
     text_close(text);
     return status;
@@ -209,12 +254,17 @@ static void *index_loop(void *argument)
     int status = fine ? CLI_GO : report_no_memory();
 
     t.sequences.least = job->made.least;
+    t.values.names = &job->made.values;
     for (size_t i; status == CLI_GO && !job->failed
          && (i = job->next++) < job->files.count; ) {
+        t.values.file = i;
         status = index_file(job, job->files.names[i], &text, &t);
     }
     if (status != CLI_GO)
         job->failed = true;
+    pthread_mutex_lock(&job->lock);
+    values_merge(&job->tally, &t.values.tally);
+    pthread_mutex_unlock(&job->lock);
     free(text.bytes);
     terms_close(&t);
     return NULL;
@@ -299,6 +349,8 @@ static void index_report(const index_job *job)
         json_count("kept", job->before.documents);
         json_count("read", job->documents);
         json_count("read_bytes", job->bytes);
+        if (terms_named(job->made.rule))
+            values_json(&job->made.values, job->made.rule, &job->tally);
         json_close_object();
     } else if (!job->want->quiet)
         report_note("%s document%s in %s; read: %s",
@@ -339,6 +391,9 @@ static int index_make(index_job *job)
     }
     if (bly_index_end(job->maker) < 0)
         return filter_error();
+    if (terms_named(job->made.rule) && job->tally.lines > 0)
+        values_note(&job->made.values, job->made.rule, &job->tally,
+                    job->files.names[job->tally.file], job->want->quiet);
     index_report(job);
     return job->unread ? CLI_ERROR : CLI_OK;
 }
@@ -416,6 +471,33 @@ static int index_renew(index_settings *s, index_job *job,
     job->made.block = e->made.block;
     job->made.least = e->made.least;
     job->made.plain = e->made.plain;
+    job->made.values = e->made.values;
+    return CLI_GO;
+}
+
+/* Reads --by and the options about columns. Returns CLI_GO or CLI_ERROR. */
+static int index_rule(const cli_command *self, const index_settings *s,
+                      index_job *job)
+{
+    settings *made = &job->made;
+    const char *wrong;
+
+    if (s->by == NULL)
+        return CLI_GO;
+    job->by = strdup(s->by);
+    if (job->by == NULL)
+        return report_no_memory();
+    made->values.separator = s->separator;
+    made->values.tsv = s->tsv;
+    wrong = values_rule(job->by, made);
+    if (wrong != NULL)
+        return report_error("--by '%s' %s", s->by, wrong);
+    if (made->rule != TERMS_COLUMNS && (s->separator >= 0 || s->tsv))
+        return options_wrong(self, "-t and --tsv are for columns: give --by "
+                                   "column=NAME");
+    if (s->separator == '"' || s->separator == '\n' || s->separator == '\r')
+        return options_wrong(self, "quotes and line ends have a meaning of "
+                                   "their own in CSV: -t must be another byte");
     return CLI_GO;
 }
 
@@ -424,11 +506,10 @@ static int index_new(const cli_command *self, const index_settings *s,
                      index_job *job, const cli_operands *operands)
 {
     settings *made = &job->made;
-    const char *wrong = s->by == NULL ? NULL
-                      : terms_read(s->by, &made->rule, &made->k);
+    int status = index_rule(self, s, job);
 
-    if (wrong != NULL)
-        return report_error("--by '%s' %s", s->by, wrong);
+    if (status != CLI_GO)
+        return status;
     if (made->rule == TERMS_KMERS && s->block != 0)
         return options_wrong(self, "--block cuts files into lines, but k-mers "
                                    "continue from line to line");
@@ -456,13 +537,17 @@ static void index_free(index_job *job, index_settings *s, char *folder)
     earlier_free(&job->before);
     free(job->files.names);
     free(job->about);
+    free(job->by);
+    pthread_mutex_destroy(&job->lock);
     free(folder);
 }
 
 static int index_run(const cli_command *self, int argc, char **argv)
 {
-    index_settings s = { .rate = 0 };
-    index_job job = { .want = &s, .made = { .k = TERMS_KMER } };
+    index_settings s = { .separator = -1 };
+    index_job job = { .want = &s, .lock = PTHREAD_MUTEX_INITIALIZER,
+                      .made = { .k = TERMS_KMER,
+                                .values = { .separator = -1 } } };
     cli_operands operands;
     char *folder;
     int status = options_read(self, argc, argv, &s, &operands);
@@ -484,6 +569,8 @@ static int index_run(const cli_command *self, int argc, char **argv)
         status = index_check_output(&s);
     if (status == CLI_GO)
         status = index_check_paths(&job, &operands);
+    if (status == CLI_GO && job.made.rule == TERMS_MEMBERS && !members_open())
+        status = CLI_ERROR;
     if (status == CLI_GO && s.rate == 0)
         s.rate = terms_rate(job.made.rule);
     job.made.recursive = s.inputs.recursive;

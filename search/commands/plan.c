@@ -79,7 +79,7 @@ static bool plan_takes(plan_class *c)
 static bool plan_file(plan_class *c, const bly_index_spec *spec,
                       text_reader *text, terms *t, const char *name)
 {
-    int error = text_open(text, name);
+    int error = terms_file(t, text, name);
     settings_part part;
 
     c->read++;
@@ -102,11 +102,12 @@ static bool plan_read(plan *p, const settings *made, double rate,
                                   .probes = terms_probes(made->rule) };
     text_reader text = { .block = (size_t)made->block,
                          .anywhere = made->rule == TERMS_KMERS,
-                         .plain = made->plain, .fd = -1 };
+                         .plain = made->plain, .numbers = true, .fd = -1 };
     terms t;
     bool fine = terms_open(&t, made->rule, made->k);
 
     t.sequences.least = made->least;
+    t.values.names = &made->values;
     for (size_t i = 0; fine && i < files->count; i++) {
         unsigned class = p->class_of[i];
 

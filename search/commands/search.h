@@ -3,6 +3,8 @@
  *     terms.c     finds and hashes the terms of a document
  *     multiset.c  sorts and counts hashes of terms
  *     kmers.c     finds the k-mers of FASTA and FASTQ files
+ *     values.c    finds the values of members and columns
+ *     rowgroups.c queries the filters inside Parquet files
  *     text.c      splits a file into blocks of whole lines
  *     settings.c  the settings stored in an index
  *     found.c     documents in the order of their files
@@ -36,13 +38,16 @@
 /* The rules for splitting text into terms. */
 typedef enum {
     TERMS_TRIGRAMS, TERMS_WORDS, TERMS_FIELDS, TERMS_LINES, TERMS_KMERS,
-    TERMS_RULES
+    TERMS_MEMBERS, TERMS_COLUMNS, TERMS_RULES
 } terms_rule;
 
 enum { TERMS_KMER = 31 };               /* the longest, and the default */
 
 /* Parses a rule, "words" or "kmers=21". Returns NULL, or what is wrong. */
 const char *terms_read(const char *text, terms_rule *rule, unsigned *k);
+
+/* Returns whether the rule has names: of members or columns. */
+bool terms_named(terms_rule rule);
 
 /* Its name, how likely a document is named wrongly for one term, and the
  * probes of a term; 0: those that are best. */
@@ -78,6 +83,40 @@ typedef struct {
     bly_filter *once;           /* k-mers that have occurred, if least > 1   */
 } kmers_reader;
 
+enum { VALUES_MOST = 16 };
+
+/* The members or columns whose values are terms. */
+typedef struct {
+    const char *names[VALUES_MOST];
+    size_t      n;
+    int         separator;      /* of columns, or -1                         */
+    bool        tsv;            /* columns end with TABs, without quotes     */
+} values_names;
+
+/* Lines that were read, and those without a value. */
+typedef struct {
+    uint64_t lines;
+    uint64_t faults;            /* not JSON objects, or too few columns      */
+    size_t   file;              /* number of the file with the first of those */
+    uint64_t line;              /* and its line                              */
+    uint64_t lacking[VALUES_MOST];      /* objects without each member       */
+    char     advice[256];       /* what to check in the first of those       */
+} values_tally;
+
+/* A reader of members or columns. */
+typedef struct {
+    const values_names *names;
+    size_t       file;          /* number of the file being read …           */
+    const char  *path;          /* … and its name                            */
+    cli_how      how;
+    bool         headed;        /* its header has been read                  */
+    uint64_t     columns[VALUES_MOST], last;    /* numbers of the columns    */
+    unsigned char *terms;       /* those that are not hashed yet             */
+    size_t       used, room;
+    values_tally tally;
+    char         why[512];      /* what is wrong with the header             */
+} values_reader;
+
 /* Terms of one text after another. */
 typedef struct {
     terms_rule rule;
@@ -92,6 +131,7 @@ typedef struct {
     uint32_t *trigrams;         /* … and those that are set                  */
     size_t    trigram_room;
     kmers_reader sequences;
+    values_reader values;
 } terms;
 
 /* Returns false if out of memory; call terms_close in either case. */
@@ -101,6 +141,14 @@ void terms_close(terms *t);
 /* Finds the terms of n bytes. For trigrams and words, this changes A to Z to
  * lower case in place. Returns false if out of memory. */
 bool terms_find(terms *t, unsigned char *text, size_t n);
+
+/* Forgets the terms of the last text. */
+void terms_clear(terms *t);
+
+/* Adds a term, whose bytes must stay until it is hashed; hashes all that wait.
+ * Return false if out of memory. */
+bool terms_push(terms *t, const unsigned char *from, size_t n);
+bool terms_flush(terms *t);
 
 /* ==== multiset.c ======================================================== */
 
@@ -164,6 +212,12 @@ typedef struct {
     bool     plain;             /* compressed bytes are taken as they are    */
     bool     text;              /* a NUL never ends a line                   */
     bool     numbers;           /* lines are counted                         */
+    bool     records;           /* blocks end where records of CSV end …     */
+    int      separator;         /* … with this byte between columns          */
+    bool     keys;              /* there is room for keys behind a block, as
+                                   much as t->room, and CLI_MEMBER_PADDING   */
+    const char *broken;         /* what is wrong with the CSV …              */
+    uint64_t broken_line;       /* … in which line                           */
     atomic_uint_fast64_t *total;        /* what is read is added, and shown as
                                            progress; may be NULL             */
     struct stat about;          /* the file, when it was opened              */
@@ -205,7 +259,7 @@ bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
 size_t text_jobs(uint64_t wanted);
 
 /* Reads the next block. Returns 1, or 0 if there is none; *error is then 0 or
- * the error, EFBIG if a line is too long. */
+ * the error, EFBIG if a line is too long, EBADMSG if t->broken says why. */
 int text_next(text_reader *t, text_block *out, int *error);
 void text_close(text_reader *t);
 
@@ -217,6 +271,7 @@ typedef struct {
     unsigned     k;
     uint64_t     block;
     uint64_t     least;         /* as in kmers_reader                        */
+    values_names values;        /* of members or columns, by their rules     */
     bool         recursive, git, plain;
     const char  *folder;        /* where it was made; the base of names      */
     cli_operands paths;         /* as given                                  */
@@ -240,6 +295,8 @@ typedef struct {
     uint64_t stamp;             /* of its file, from text_stamp              */
     uint64_t offset, length, lines;     /* as text_block has them            */
     bool     binary, whole;
+    bool     inside;            /* it is a file with filters inside, which
+                                   are queried instead of the index          */
 } settings_part;
 
 enum { SETTINGS_EXTRA = 32 };
@@ -309,11 +366,56 @@ void earlier_free(earlier *e);
 int plan_index(const settings *made, double rate, const cli_operands *files,
                bool json);
 
+/* ==== values.c ========================================================== */
+
+/* Reads the value of --by into the rule and what belongs to it. The names stay
+ * in `by`, which is changed. Returns NULL, or what is wrong. */
+const char *values_rule(char *by, settings *made);
+
+/* Returns the name in NAME=VALUE, or NULL if the index lacks it. */
+const char *values_name(const values_names *names, const char *given);
+
+/* Makes t->hashes[0], the term of a value. Returns false if out of memory. */
+bool values_hash(terms *t, const char *name, const char *value);
+
+/* Prepares to read a file, which is not open yet. */
+void values_begin(terms *t, text_reader *text, const char *path);
+
+/* Finds the terms of a block. Returns 0, ENOMEM, or EBADMSG if t->values.why
+ * says what is wrong. */
+int values_find(terms *t, const text_reader *text, const text_block *block);
+
+/* Adds the counts of another reader. */
+void values_merge(values_tally *into, const values_tally *more);
+
+/* Reports the lines without a value; `file` has the first fault. */
+void values_note(const values_names *names, terms_rule rule,
+                 const values_tally *tally, const char *file, bool quiet);
+
+/* Writes the counts as members of a JSON object. */
+void values_json(const values_names *names, terms_rule rule,
+                 const values_tally *tally);
+
+/* ==== rowgroups.c ======================================================= */
+
+/* Verifies that a file with filters inside has filters of all columns. Returns
+ * CLI_GO, or CLI_ERROR after reporting what it lacks. */
+int rowgroups_check(const char *path, const values_names *names);
+
+/* Finds whether a row group of the file may have all of these values, each
+ * NAME=VALUE (or, with `any`, any of them). Returns CLI_GO or CLI_ERROR. */
+int rowgroups_query(bool *may, const char *path, const values_names *names,
+                    const cli_operands *given, bool any);
+
 /* ==== Documents ========================================================= */
+
+/* Opens a file to read its terms. Returns 0, or the error for refuse_file. */
+int terms_file(terms *t, text_reader *text, const char *path);
 
 /* Reads the next document of a file, a block or, for k-mers, the whole file,
  * and finds its terms. Returns 1, or 0 if there is none; *error is then 0 or
- * the error, EBADMSG if t->sequences.broken says what is wrong. */
+ * the error, EBADMSG if t->sequences.broken, text->broken or t->values.why
+ * says what is wrong. */
 int terms_next(terms *t, text_reader *text, settings_part *part, int *error);
 int kmers_next(terms *t, text_reader *text, settings_part *part, int *error);
 

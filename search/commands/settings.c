@@ -45,6 +45,12 @@ char *settings_write(const settings *s, size_t *n)
         settings_put_number(&to, "k", s->k);
     if (s->least > 1)
         settings_put_number(&to, "min-count", s->least);
+    for (size_t i = 0; i < s->values.n; i++)
+        settings_put(&to, "name", s->values.names[i]);
+    if (s->values.separator >= 0)
+        settings_put_number(&to, "separator", (uint64_t)s->values.separator);
+    if (s->values.tsv)
+        settings_put(&to, "tsv", "1");
     settings_put_number(&to, "block", s->block);
     if (s->recursive)
         settings_put(&to, "recursive", "1");
@@ -69,7 +75,8 @@ static bool settings_take(settings *s, const char *name, size_t length,
                           char *value)
 {
     const char *names[] = { "rules", "by", "k", "block", "recursive", "plain",
-                            "folder", "path", "git", "min-count" };
+                            "folder", "path", "git", "min-count",
+                            "separator", "name", "tsv" };
     const size_t count = sizeof names / sizeof *names;
     uint64_t number = 0;
     size_t i = 0;
@@ -77,7 +84,7 @@ static bool settings_take(settings *s, const char *name, size_t length,
     while (i < count && (strlen(names[i]) != length
                      || memcmp(names[i], name, length) != 0))
         i++;
-    if ((i == 2 || i == 3 || i == 9)
+    if ((i == 2 || i == 3 || i == 9 || i == 10)
         && (numbers_number(value, &number) != NULL || number > SIZE_MAX / 4))
         return false;
     switch (i) {
@@ -91,6 +98,13 @@ static bool settings_take(settings *s, const char *name, size_t length,
     case 7: return options_append(&s->paths, value);
     case 8: s->git = true; return true;
     case 9: s->least = number; return number > 0 && number <= KMERS_LEAST;
+    case 10: s->values.separator = (int)number; return number <= UINT8_MAX;
+    case 11:
+        if (s->values.n == VALUES_MOST)
+            return false;
+        s->values.names[s->values.n++] = value;
+        return true;
+    case 12: s->values.tsv = true; return true;
     default: return false;
     }
 }
@@ -109,7 +123,8 @@ static bool settings_read(settings *s, const bly_index_stat_t *stat)
         fine = value != NULL
             && settings_take(s, at, (size_t)(value - at), value + 1);
     }
-    return fine && s->block > 0 && s->folder != NULL;
+    return fine && s->block > 0 && s->folder != NULL
+        && terms_named(s->rule) == (s->values.n > 0);
 }
 
 bly_index *settings_open(const char *path, settings *s)
@@ -117,7 +132,8 @@ bly_index *settings_open(const char *path, settings *s)
     bly_index_stat_t stat;
     bly_index *index;
 
-    *s = (settings){ .k = TERMS_KMER, .least = 1 };
+    *s = (settings){ .k = TERMS_KMER, .least = 1,
+                     .values = { .separator = -1 } };
     if (bly_index_open(&index, path, NULL) < 0) {
         filter_error();
         return NULL;
@@ -160,7 +176,8 @@ int settings_here(const char *path, const settings *made,
 
 /* ==== Documents ========================================================= */
 
-enum { SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };     /* bits of `lines` */
+/* Bits of `lines`. */
+enum { SETTINGS_INSIDE = 61, SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };
 
 void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
 {
@@ -168,6 +185,7 @@ void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
     forms_store(to + 8, part->offset);
     forms_store(to + 16, part->length);
     forms_store(to + 24, part->lines
+                         | (uint64_t)part->inside << SETTINGS_INSIDE
                          | (uint64_t)part->binary << SETTINGS_BINARY
                          | (uint64_t)part->whole << SETTINGS_WHOLE);
 }
@@ -180,7 +198,8 @@ void settings_unpack(settings_part *part, const void *from)
     part->stamp = forms_load(at);
     part->offset = forms_load(at + 8);
     part->length = forms_load(at + 16);
-    part->lines = lines & (((uint64_t)1 << SETTINGS_BINARY) - 1);
+    part->lines = lines & (((uint64_t)1 << SETTINGS_INSIDE) - 1);
+    part->inside = (lines >> SETTINGS_INSIDE & 1) != 0;
     part->binary = (lines >> SETTINGS_BINARY & 1) != 0;
     part->whole = lines >> SETTINGS_WHOLE != 0;
 }

@@ -6,6 +6,7 @@
  *      lines       whole lines
  *      kmers=21    21 bases in a row, or what stands on the other strand:
  *                  see kmers.c
+ *      json-field=NAME, column=NAME    values: see values.c
  *
  * Terms of a question come from the same function. Of words, bytes from 0x80
  * on are letters, but for what is punctuation in UTF-8: U+00A0 to U+00BF,
@@ -37,7 +38,14 @@ terms_rules[TERMS_RULES] = {
     [TERMS_FIELDS]   = { "fields", 0.01, 0 },
     [TERMS_LINES]    = { "lines", 0.01, 0 },
     [TERMS_KMERS]    = { "kmers", 0.3, 1 },
+    [TERMS_MEMBERS]  = { "json-field", 0.0001, 0 },
+    [TERMS_COLUMNS]  = { "column", 0.0001, 0 },
 };
+
+bool terms_named(terms_rule rule)
+{
+    return rule == TERMS_MEMBERS || rule == TERMS_COLUMNS;
+}
 
 const char *terms_name(terms_rule rule)
 {
@@ -68,8 +76,8 @@ const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
         while (*rule < TERMS_RULES && strcmp(text, terms_name(*rule)) != 0)
             (*rule)++;
         if (*rule == TERMS_RULES)
-            return "is not a rule: give trigrams, words, fields, lines or "
-                   "kmers=31";
+            return "is not a rule: give trigrams, words, fields, lines, "
+                   "kmers=31, json-field=NAME or column=NAME";
     }
     *k = (unsigned)length;
     return NULL;
@@ -79,7 +87,7 @@ const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
 
 /* Hashes the pending terms that did not occur recently. 0 marks an empty slot
  * there, so that hash may be repeated. */
-static bool terms_flush(terms *t)
+bool terms_flush(terms *t)
 {
     bly_keys keys = { .n = t->waits, .keys = t->waiting };
     uint64_t hashes[TERMS_WAITING], *recent;
@@ -97,7 +105,7 @@ static bool terms_flush(terms *t)
     return true;
 }
 
-static bool terms_push(terms *t, const unsigned char *from, size_t n)
+bool terms_push(terms *t, const unsigned char *from, size_t n)
 {
     t->waiting[t->waits++] = (bly_key){ from, n };
     return t->waits < TERMS_WAITING || terms_flush(t);
@@ -375,23 +383,35 @@ void terms_close(terms *t)
     free(t->trigrams);
     bytes_free(&t->sequences.name);
     bly_free(t->sequences.once);
+    free(t->values.terms);
+}
+
+void terms_clear(terms *t)
+{
+    t->n = t->waits = 0;
+    memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
 }
 
 bool terms_find(terms *t, unsigned char *text, size_t n)
 {
-    t->n = 0;
-    t->waits = 0;
+    terms_clear(t);
     switch (t->rule) {
     case TERMS_TRIGRAMS:
         return terms_find_trigrams(t, text, n);
     case TERMS_KMERS:
         return kmers_all(t, text, n);
     default:
-        memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
         return t->rule == TERMS_WORDS ? terms_find_words(t, text, n)
              : t->rule == TERMS_LINES ? terms_find_lines(t, text, n)
                                       : terms_find_fields(t, text, n);
     }
+}
+
+int terms_file(terms *t, text_reader *text, const char *path)
+{
+    if (terms_named(t->rule))
+        values_begin(t, text, path);
+    return text_open(text, path);
 }
 
 int terms_next(terms *t, text_reader *text, settings_part *part, int *error)
@@ -403,8 +423,10 @@ int terms_next(terms *t, text_reader *text, settings_part *part, int *error)
     if (!text_next(text, &block, error))
         return 0;
     *part = (settings_part){ text->stamp, block.offset, block.n, block.lines,
-                             block.binary, block.whole };
-    if (!terms_find(t, block.bytes, block.n))
+                             block.binary, block.whole, false };
+    if (terms_named(t->rule))
+        *error = values_find(t, text, &block);
+    else if (!terms_find(t, block.bytes, block.n))
         *error = ENOMEM;
     return *error == 0;
 }

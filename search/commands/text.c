@@ -7,11 +7,13 @@
  * line that is longer than a block makes the block longer, so that a line is
  * in one block, but no longer than 64 MiB: then it ends at a NUL, as in files
  * that are no text it does anyway, or is refused. Sequences need no whole
- * lines: their blocks end anywhere.
+ * lines: their blocks end anywhere. Blocks of CSV end where records end.
  */
 #include "search/commands/search.h"
 #include "frame/inputs.h"
+#include "frame/members.h"
 #include "frame/progress.h"
+#include "frame/records.h"
 #include "frame/work.h"
 
 #include <errno.h>
@@ -99,7 +101,8 @@ static int text_want(text_reader *t, size_t wanted)
     int error = 0;
 
     if (wanted > t->room) {
-        if (!bytes_grow(&t->bytes, wanted, 1))
+        if (!bytes_grow(&t->bytes, t->keys ? 2 * wanted + CLI_MEMBER_PADDING
+                                           : wanted, 1))
             return ENOMEM;
         t->room = wanted;
     }
@@ -133,6 +136,7 @@ int text_open(text_reader *t, const char *path)
 
     t->source = NULL;
     t->begun = t->ended = t->binary = t->decoded = false;
+    t->broken = NULL;
     t->n = t->given = 0;
     t->offset = t->lines = 0;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -158,28 +162,65 @@ static size_t text_last(const unsigned char *bytes, size_t n,
     return n;
 }
 
+/* Returns where the last record of CSV ends, among n bytes; 0: nowhere, or
+ * t->broken says what is wrong with the first record. `all`: nothing follows.
+ */
+static size_t text_last_record(text_reader *t, size_t n, bool all)
+{
+    cli_records r;
+    size_t last;
+
+    records_begin(&r, t->separator);
+    last = records_scan(&r, t->bytes, n);
+    if (all && r.state != RECORDS_FAULT && r.state != RECORDS_QUOTED)
+        return n;
+    if (last == 0 && r.state == RECORDS_FAULT) {
+        t->broken = "is not CSV, as a closing quote is followed by neither a "
+                    "separator nor the end of the line";
+        t->broken_line = t->lines + r.lines + 1;
+    } else if (last == 0 && r.state == RECORDS_QUOTED
+               && (all || n >= TEXT_LINE)) {
+        t->broken = all ? "opens a quote that is never closed"
+                        : "opens a quote that is not closed within 64 MiB";
+        t->broken_line = t->lines + r.opened;
+    }
+    return last;
+}
+
+/* Returns where a block of at most n bytes ends, 0 if it must be longer. */
+static size_t text_cut(text_reader *t, size_t n, bool all)
+{
+    size_t cut;
+
+    if (t->records)
+        return text_last_record(t, n, all);
+    if (all || t->anywhere)
+        return n;
+    cut = text_last(t->bytes, n, '\n');
+    return cut == 0 && !t->text && n >= TEXT_LINE
+         ? text_last(t->bytes, n, '\0') : cut;
+}
+
 /* Reads until there is a block and returns its length; 0 at the end or on an
  * error. Beyond a block, the length grows by doubling whatever was read before,
  * so that blocks are reproducible. */
 static size_t text_fill(text_reader *t, int *error)
 {
     for (size_t most = t->block; ; most *= 2) {
+        bool all;
         size_t cut;
 
         *error = text_want(t, most);
         if (*error != 0)
             return 0;
-        if (t->ended && t->n <= most)
-            return t->n;
-        cut = t->anywhere ? most : text_last(t->bytes, most, '\n');
-        if (cut == 0 && !t->text && most >= TEXT_LINE)
-            cut = text_last(t->bytes, most, '\0');
-        if (cut > 0)
-            return cut;
-        if (most >= TEXT_LINE) {
+        all = t->ended && t->n <= most;
+        cut = text_cut(t, all ? t->n : most, all);
+        if (t->broken != NULL)
+            *error = EBADMSG;
+        else if (!all && cut == 0 && most >= TEXT_LINE)
             *error = EFBIG;
-            return 0;
-        }
+        if (cut > 0 || *error != 0 || t->n == 0)
+            return cut;
     }
 }
 

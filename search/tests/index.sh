@@ -260,8 +260,10 @@ try which --at-least 0 words.blx a
 refused 'a share that all have' 'would name every document: give a share above 0'
 try which t/b zebra
 refused 'no index' 'index'
-try info words.blx
+try add words.blx t/b
 refused 'an index is no filter' "an index of many files.*'bloomery which'"
+try info words.blx
+out_has 'info: how it was made' 0 '^  by         words$'
 try build -o keys.bly t/b
 try which keys.bly zebra
 refused 'a filter' 'index'

@@ -21,13 +21,14 @@ lines_and_logs() {
     rows 301 320 'word%s' >new-words.txt
     printf 'apple\nno such word\n10.0.0.1\n' >text.txt
     rows 1 1000 'stranger%s' >others.txt
-    mkdir logs src
+    mkdir logs src tables
     for n in 1 2 3; do
         printf '10.0.0.%s GET /index.html\n10.0.0.7 connection refused\n' $n
         printf '10.0.0.%s timed out timeout\n' $n
     done >access.log
     cp access.log logs/one.log
     rows 1 50 '10.1.0.%s fine' >logs/two.log
+    printf '{"trace_id":"4bf92f3577b34da6"}\n' >logs/app.jsonl
     printf '10.0.0.2\tGET\n10.0.0.3\tGET\n' | gzip -c >log.tsv.gz
     printf '10.0.0.1\n10.9.9.9\n' >addresses.txt
     printf 'int main;\npear\n    p = realloc(NULL, 8);\n' >src/main.c
@@ -39,6 +40,7 @@ lines_and_logs() {
 tables() {
     printf '%s,%s\n' 1 alice 2 bob 3 carol 4 bob >users.csv
     printf 'email,name\na@b.example,"Doe, J."\n' >people.csv
+    printf 'id,email\n1,a@b.example\n' >tables/users.csv
     printf '{"user":{"id":7}}\n' >events.jsonl
     printf '{"text":"Home\\n\\n%s"}\n' Owls Bats >pages.jsonl
     printf 'carol\n' >blocked.txt

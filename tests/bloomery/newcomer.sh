@@ -205,16 +205,16 @@ done
 
 # ---- a file of another command -----------------------------------------------
 try index -o t.blx keys few
-for job in 'info' 'query' 'overlap counting.bly' 'add'; do
+for job in 'query' 'overlap counting.bly' 'add'; do
     # shellcheck disable=SC2086
     try $job t.blx </dev/null
     check "${job%% *} of an index names the commands for it" \
         grep -q "t\.blx: .*'bloomery which' or 'bloomery search'" err
     check 'and no function' sh -c "! grep -q bly_ err"
 done
-try info --json t.blx
-check 'info --json, too' sh -c "cat out err | grep -q 'bloomery which' &&
-    ! cat out err | grep -q bly_"
+try info t.blx
+out_has 'info of an index names the commands for it' 0 \
+    "^  index +for 'bloomery which' and 'bloomery search'$"
 printf 'PAR1 and no more of it' >cut.parquet
 try info cut.parquet
 refused 'a cut Parquet file: no function is named' 'its end says where$'
