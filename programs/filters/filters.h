@@ -133,6 +133,17 @@ bool textual_begins(const unsigned char *bytes, size_t n);
 int textual_take(unsigned char *bytes, size_t *n, const char *path,
                  const char **format);
 
+/* ==== javastream.c ====================================================== */
+
+/* Returns whether the first bytes are those of an object of Java. */
+bool javastream_begins(const unsigned char *bytes, size_t n);
+
+/* Takes the filter of Spark out of an object of Java, in place, given a whole
+ * file; sets *format to "spark" unless one is named. Leaves other bytes
+ * unchanged. Returns CLI_GO, or CLI_ERROR after reporting an error. */
+int javastream_take(unsigned char *bytes, size_t *n, const char *path,
+                    const char **format);
+
 /* ==== filter.c ========================================================== */
 
 /* Sets how filters are opened from now on: the secret's file and the format,

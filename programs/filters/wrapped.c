@@ -1,8 +1,9 @@
-/* wrapped.c - filters that are compressed, or written as text.
+/* wrapped.c - filters that are compressed, or written in another way.
  *
  *     compressed   like compressed lines (frame/codec.c); inside may be text
  *                  or any filter
  *     text         hexadecimal digits, or JSON (textual.c)
+ *     object       of Java (javastream.c)
  *
  * Such a filter is read into memory and is only for queries: commands that
  * change a filter in its file refuse it. A small compressed file may expand to
@@ -37,7 +38,8 @@ static bool wrapped_begins(const unsigned char *bytes, size_t n)
     bool more;
     const codec *c = codec_find(bytes, n, &more);
 
-    return (c != NULL && c->open != NULL) || textual_begins(bytes, n);
+    return (c != NULL && c->open != NULL) || textual_begins(bytes, n)
+        || javastream_begins(bytes, n);
 }
 
 bool wrapped_is(const char *path)
@@ -190,7 +192,8 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
     bly_options how = *format_how();
     bly_filter *filter = NULL;
 
-    if (textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)
+    if (javastream_take(t->bytes, &t->n, path, &how.format) != CLI_GO
+        || textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)
         return NULL;
     how.memory_limit = t->limit;
     wish->looked = true;

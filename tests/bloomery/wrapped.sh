@@ -1,4 +1,5 @@
-# wrapped.sh - filters inside compressed files, hexadecimal digits or JSON.
+# wrapped.sh - filters inside compressed files, hexadecimal digits, JSON or
+# objects of Java.
 . "${1:?}/lib.sh"
 
 seq 100 >keys
@@ -265,3 +266,30 @@ keeps 'compressed: what changes a filter does not take it' 'decompress it first'
     a.bloom.gz add a.bloom.gz others
 
 finish
+
+# ---- Objects of Java ---------------------------------------------------------
+
+# bytes NAME: the bytes of a file of tests/formats/theirs/.
+bytes() {
+    perl -ne 'chomp; print pack("H*", $_) unless /^#/' \
+        "$1/../formats/theirs/$2.hex"
+}
+
+for form in spark1 spark2; do
+    bytes "$1" $form >$form
+    bytes "$1" $form-object >$form.object
+    try query $form.object --key key-0 --key key-98
+    out_is "object: $form" 0 'key-0\nkey-98\n'
+    try convert --to spark $form.object $form.back
+    check "object: the same bytes of $form" cmp $form $form.back
+    try convert --to spark - $form.back <$form.object
+    check "object: from a pipe, $form" cmp $form $form.back
+    head -c 150 $form.object >cut.object
+    try query cut.object --key key-0
+    refused "object: cut short, $form" 'object of Java, and damaged or cut short'
+    try add $form.object keys
+    refused "object: $form is not changed" .
+done
+sed 's/BloomFilterImpl/CountMinSketch/' spark1.object >other.object
+try query other.object --key key-0
+refused 'object: of another class' 'an object of Java, but not a Bloom filter'

@@ -20,6 +20,9 @@
  * `build -k spark` and `add` take the same options as `query`. With the wrong
  * option almost every key seems to be absent, so look up a known member first.
  *
+ * The command also reads a filter that was serialised as an object of Java, by
+ * ObjectOutputStream; the library and commands that change a filter do not.
+ *
  * Spark 4.1 makes filters of version 2, and reads both; older ones know only
  * version 1. The default is version 1, which every Spark reads.
  *
