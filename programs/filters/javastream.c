@@ -3,7 +3,7 @@
  * ObjectOutputStream.writeObject writes the class of the filter, and then what
  * writeTo writes, which is format `spark`, in blocks:
  *
- *     | ac ed 00 05 | 73 72 | name of the class | version of the class | flags |
+ *     | ac ed 00 05 | 73 72 | name of the class | version of the class | flags
  *     | fields of the class | 78 70 | 77 n, n bytes | 7a n, n bytes | … | 78 |
  *
  * n is one byte after 77 and four after 7a. The fields have no values, and the
