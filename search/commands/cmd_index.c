@@ -489,7 +489,7 @@ static int index_rule(const cli_command *self, const index_settings *s,
         return report_no_memory();
     made->values.separator = s->separator;
     made->values.tsv = s->tsv;
-    wrong = values_rule(job->by, made);
+    wrong = settings_rule(job->by, made);
     if (wrong != NULL)
         return report_error("--by '%s' %s", s->by, wrong);
     if (made->rule != TERMS_COLUMNS && (s->separator >= 0 || s->tsv))

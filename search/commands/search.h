@@ -1,6 +1,7 @@
 /* search.h - declarations shared by `bloomery index`, `which` and `search`.
  *
  *     terms.c     finds and hashes the terms of a document
+ *     waiting.c   hashes terms, many at once
  *     multiset.c  sorts and counts hashes of terms
  *     kmers.c     finds the k-mers of FASTA and FASTQ files
  *     values.c    finds the values of members and columns
@@ -41,13 +42,19 @@ typedef enum {
     TERMS_MEMBERS, TERMS_COLUMNS, TERMS_RULES
 } terms_rule;
 
-enum { TERMS_KMER = 31 };               /* the longest, and the default */
+enum {
+    TERMS_KMER = 31,                    /* the longest, and the default */
+    TERMS_WAITING = 1024                /* terms that are hashed at once */
+};
 
 /* Parses a rule, "words" or "kmers=21". Returns NULL, or what is wrong. */
 const char *terms_read(const char *text, terms_rule *rule, unsigned *k);
 
 /* Returns whether the rule has names: of members or columns. */
-bool terms_named(terms_rule rule);
+static inline bool terms_named(terms_rule rule)
+{
+    return rule == TERMS_MEMBERS || rule == TERMS_COLUMNS;
+}
 
 /* Its name, how likely a document is named wrongly for one term, and the
  * probes of a term; 0: those that are best. */
@@ -142,13 +149,20 @@ void terms_close(terms *t);
  * lower case in place. Returns false if out of memory. */
 bool terms_find(terms *t, unsigned char *text, size_t n);
 
+/* ==== waiting.c ========================================================= */
+
+/* Makes room for terms. Returns false if out of memory; call waiting_close in
+ * either case. */
+bool waiting_open(terms *t);
+void waiting_close(terms *t);
+
 /* Forgets the terms of the last text. */
-void terms_clear(terms *t);
+void waiting_clear(terms *t);
 
 /* Adds a term, whose bytes must stay until it is hashed; hashes all that wait.
  * Return false if out of memory. */
-bool terms_push(terms *t, const unsigned char *from, size_t n);
-bool terms_flush(terms *t);
+bool waiting_push(terms *t, const unsigned char *from, size_t n);
+bool waiting_flush(terms *t);
 
 /* ==== multiset.c ======================================================== */
 
@@ -277,6 +291,10 @@ typedef struct {
     cli_operands paths;         /* as given                                  */
 } settings;
 
+/* Reads the value of --by into the rule and what belongs to it. Names stay in
+ * `by`, which is changed. Returns NULL, or what is wrong. */
+const char *settings_rule(char *by, settings *made);
+
 /* Returns them as bytes from malloc, or NULL if out of memory. */
 char *settings_write(const settings *s, size_t *n);
 
@@ -368,9 +386,9 @@ int plan_index(const settings *made, double rate, const cli_operands *files,
 
 /* ==== values.c ========================================================== */
 
-/* Reads the value of --by into the rule and what belongs to it. The names stay
- * in `by`, which is changed. Returns NULL, or what is wrong. */
-const char *values_rule(char *by, settings *made);
+/* Reads a list of names for the rule. They stay in `text`, which is changed.
+ * Returns NULL, or what is wrong. */
+const char *values_read(char *text, terms_rule rule, values_names *out);
 
 /* Returns the name in NAME=VALUE, or NULL if the index lacks it. */
 const char *values_name(const values_names *names, const char *given);

@@ -17,6 +17,27 @@
 /* Increased whenever the rules for finding terms change. */
 static const char settings_rules[] = "3";
 
+/* ==== Rules ============================================================= */
+
+const char *settings_rule(char *by, settings *made)
+{
+    char *names = strchr(by, '=');
+    const char *wrong;
+
+    if (names != NULL && strncmp(by, "kmers=", 6) != 0)
+        *names++ = '\0';
+    else
+        names = NULL;
+    wrong = terms_read(by, &made->rule, &made->k);
+    if (wrong != NULL)
+        return wrong;
+    if (!terms_named(made->rule))
+        return names != NULL ? "has no names: leave out '=' and the rest"
+                             : NULL;
+    return names == NULL ? "has no name: give json-field=NAME or column=NAME"
+                         : values_read(names, made->rule, &made->values);
+}
+
 /* ==== Written =========================================================== */
 
 typedef struct { cli_bytes bytes; bool failed; } settings_text;

@@ -23,8 +23,6 @@
 #include <string.h>
 
 enum {
-    TERMS_WAITING = 1024,
-    TERMS_RECENT = 1 << 12,             /* 32 KiB, a cache's                */
     TERMS_JOINED = 6,                   /* words of a machine's address     */
     TERMS_ALL = 1 << 24                 /* trigrams that there are          */
 };
@@ -41,11 +39,6 @@ terms_rules[TERMS_RULES] = {
     [TERMS_MEMBERS]  = { "json-field", 0.0001, 0 },
     [TERMS_COLUMNS]  = { "column", 0.0001, 0 },
 };
-
-bool terms_named(terms_rule rule)
-{
-    return rule == TERMS_MEMBERS || rule == TERMS_COLUMNS;
-}
 
 const char *terms_name(terms_rule rule)
 {
@@ -81,34 +74,6 @@ const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
     }
     *k = (unsigned)length;
     return NULL;
-}
-
-/* ==== Terms that wait to be hashed ====================================== */
-
-/* Hashes the pending terms that did not occur recently. 0 marks an empty slot
- * there, so that hash may be repeated. */
-bool terms_flush(terms *t)
-{
-    bly_keys keys = { .n = t->waits, .keys = t->waiting };
-    uint64_t hashes[TERMS_WAITING], *recent;
-
-    if (!multiset_room(t, t->waits))
-        return false;
-    bly_hash_many(hashes, NULL, NULL, &keys);
-    for (size_t i = 0; i < t->waits; i++) {
-        recent = &t->recent[hashes[i] % TERMS_RECENT];
-        if (*recent != hashes[i] || hashes[i] == 0)
-            t->hashes[t->n++] = hashes[i];
-        *recent = hashes[i];
-    }
-    t->waits = 0;
-    return true;
-}
-
-bool terms_push(terms *t, const unsigned char *from, size_t n)
-{
-    t->waiting[t->waits++] = (bly_key){ from, n };
-    return t->waits < TERMS_WAITING || terms_flush(t);
 }
 
 /* ==== Words ============================================================= */
@@ -176,7 +141,7 @@ static bool terms_join(terms *t, const terms_joined *j, unsigned char by,
             || !terms_digits(at, end, hex))
             return true;
     }
-    return terms_push(t, from, (size_t)(j->words[0].head - from));
+    return waiting_push(t, from, (size_t)(j->words[0].head - from));
 }
 
 static bool terms_join_all(terms *t, const terms_joined *j)
@@ -219,7 +184,7 @@ static bool terms_within(terms *t, const unsigned char *from,
             from++;
         for (start = from; from < end && *from < 0x80; )
             from++;
-        if (from > start && !terms_push(t, start, (size_t)(from - start)))
+        if (from > start && !waiting_push(t, start, (size_t)(from - start)))
             return false;
     }
     return true;
@@ -246,7 +211,7 @@ static bool terms_words(terms *t, const unsigned char *text, size_t n,
         joined.words[0] = terms_word_of(start, at, all == TERMS_ASCII);
         if (last != NULL && start == last + 1)
             joined.words[0].before = *last;
-        if (!terms_push(t, start, (size_t)(at - start))
+        if (!waiting_push(t, start, (size_t)(at - start))
             || (all == (TERMS_ASCII | TERMS_HIGH)
                 && !terms_within(t, start, at))
             || (!t->apart && !terms_join_all(t, &joined)))
@@ -261,7 +226,7 @@ static bool terms_find_words(terms *t, unsigned char *text, size_t n)
     for (unsigned i = 0; i < 256; i++)
         classes[i] = (unsigned char)terms_class_of((unsigned char)i);
     forms_fold(text, text, n);
-    return terms_words(t, text, n, classes) && terms_flush(t);
+    return terms_words(t, text, n, classes) && waiting_flush(t);
 }
 
 /* ==== Lines and fields ================================================== */
@@ -273,10 +238,10 @@ static bool terms_find_lines(terms *t, const unsigned char *text, size_t n)
     for (; text < end; text = newline + 1) {
         newline = memchr(text, '\n', (size_t)(end - text));
         newline = newline != NULL ? newline : end;
-        if (!terms_push(t, text, (size_t)(newline - text)))
+        if (!waiting_push(t, text, (size_t)(newline - text)))
             return false;
     }
-    return terms_flush(t);
+    return waiting_flush(t);
 }
 
 static bool terms_blank(unsigned char c)
@@ -293,10 +258,10 @@ static bool terms_find_fields(terms *t, const unsigned char *text, size_t n)
             text++;
         for (start = text; text < end && !terms_blank(*text); )
             text++;
-        if (text > start && !terms_push(t, start, (size_t)(text - start)))
+        if (text > start && !waiting_push(t, start, (size_t)(text - start)))
             return false;
     }
-    return terms_flush(t);
+    return waiting_flush(t);
 }
 
 /* ==== Trigrams ========================================================== */
@@ -365,20 +330,17 @@ static bool terms_find_trigrams(terms *t, unsigned char *text, size_t n)
 bool terms_open(terms *t, terms_rule rule, unsigned k)
 {
     *t = (terms){ .rule = rule, .k = k };
-    t->waiting = malloc(TERMS_WAITING * sizeof *t->waiting);
-    t->recent = calloc(TERMS_RECENT, sizeof *t->recent);
     t->sequences.least = 1;
     if (rule == TERMS_TRIGRAMS)
         t->seen = calloc(TERMS_ALL / 64, sizeof *t->seen);
-    return t->waiting != NULL && t->recent != NULL
+    return waiting_open(t)
         && (rule != TERMS_TRIGRAMS || t->seen != NULL);
 }
 
 void terms_close(terms *t)
 {
     free(t->hashes);
-    free(t->waiting);
-    free(t->recent);
+    waiting_close(t);
     free(t->seen);
     free(t->trigrams);
     bytes_free(&t->sequences.name);
@@ -386,15 +348,9 @@ void terms_close(terms *t)
     free(t->values.terms);
 }
 
-void terms_clear(terms *t)
-{
-    t->n = t->waits = 0;
-    memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
-}
-
 bool terms_find(terms *t, unsigned char *text, size_t n)
 {
-    terms_clear(t);
+    waiting_clear(t);
     switch (t->rule) {
     case TERMS_TRIGRAMS:
         return terms_find_trigrams(t, text, n);

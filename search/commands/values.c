@@ -71,28 +71,15 @@ static const char *values_add(values_names *out, terms_rule rule,
     return NULL;
 }
 
-const char *values_rule(char *by, settings *made)
+const char *values_read(char *text, terms_rule rule, values_names *out)
 {
-    char *names = strchr(by, '=');
-    const char *wrong;
+    const char *wrong = NULL;
 
-    if (names != NULL && strncmp(by, "kmers=", 6) != 0)
-        *names++ = '\0';
-    else
-        names = NULL;
-    wrong = terms_read(by, &made->rule, &made->k);
-    if (wrong != NULL)
-        return wrong;
-    if (!terms_named(made->rule))
-        return names != NULL ? "has no names: leave out '=' and the rest"
-                             : NULL;
-    if (names == NULL)
-        return "has no name: give json-field=NAME or column=NAME";
-    while (names != NULL && wrong == NULL) {
-        char *rest = values_cut(names);
+    while (text != NULL && wrong == NULL) {
+        char *rest = values_cut(text);
 
-        wrong = values_add(&made->values, made->rule, names);
-        names = rest;
+        wrong = values_add(out, rule, text);
+        text = rest;
     }
     return wrong;
 }
@@ -107,7 +94,7 @@ static bool values_push(terms *t, const char *name, bly_key value)
     const size_t length = strlen(name) + 1, n = length + value.length;
 
     if (n > r->room - r->used) {
-        if (!terms_flush(t))
+        if (!waiting_flush(t))
             return false;
         r->used = 0;
     }
@@ -122,7 +109,7 @@ static bool values_push(terms *t, const char *name, bly_key value)
     if (value.length > 0)
         memcpy(r->terms + r->used + length, value.data, value.length);
     r->used += n;
-    return terms_push(t, r->terms + r->used - n, n);
+    return waiting_push(t, r->terms + r->used - n, n);
 }
 
 const char *values_name(const values_names *names, const char *given)
@@ -141,10 +128,10 @@ const char *values_name(const values_names *names, const char *given)
 
 bool values_hash(terms *t, const char *name, const char *value)
 {
-    terms_clear(t);
+    waiting_clear(t);
     t->values.used = 0;
     return values_push(t, name, (bly_key){ value, strlen(value) })
-        && terms_flush(t);
+        && waiting_flush(t);
 }
 
 /* ==== Lines without a value ============================================= */
@@ -438,7 +425,7 @@ int values_find(terms *t, const text_reader *text, const text_block *block)
     const unsigned char *at = block->bytes;
     int error = 0;
 
-    terms_clear(t);
+    waiting_clear(t);
     t->values.used = 0;
     if (block->offset == 0 && block->n >= 3 && sniff_mark(at, 3))
         at += 3;
@@ -446,5 +433,5 @@ int values_find(terms *t, const text_reader *text, const text_block *block)
         error = values_rows(t, text, block, at);
     else if (!values_objects(t, text, block, at))
         error = ENOMEM;
-    return error == 0 && !terms_flush(t) ? ENOMEM : error;
+    return error == 0 && !waiting_flush(t) ? ENOMEM : error;
 }
