@@ -260,8 +260,9 @@ static bool ask_select_numbers(const ask_job *job, cli_worker *w)
 static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
 {
     const ask_settings *s = &job->want;
+    const cli_batch *b = w->batch;
     ask_own *own = w->own;
-    size_t n = w->batch->n;
+    size_t n = b->n;
     uint64_t before = own->tally.keys.lines - n;
     const bool *marks = ask_many(job) ? own->rows : own->there;
     ask_prefix p = { .form = job->want.how.form,
@@ -270,14 +271,14 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
                      .name = s->names ? prefix_name(w->chunk.path) : NULL };
 
     for (size_t i = 0; i < n; i++) {
-        if (!s->mark && own->there[i] == s->invert)
+        if (s->mark ? b->skips && b->skipped[i] : own->there[i] == s->invert)
             continue;
         p.marks = marks + i;
         p.number = s->numbers ? before + i + 1 : 0;
-        p.key = w->batch->keys[i];
-        p.unread = w->batch->unreads && w->batch->unread[i];
+        p.key = b->keys[i];
+        p.unread = b->unreads && b->unread[i];
         p.levels = own->levels != NULL ? own->levels + i : NULL;
-        if (!prefix_line(&own->text, &p, &w->batch->lines[i]))
+        if (!prefix_line(&own->text, &p, &b->lines[i]))
             return false;
     }
     return true;

@@ -18,8 +18,9 @@ static const cli_option query_options[] = {
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(ask_settings, invert),
       false, "Select the lines whose key is certainly not in FILE." },
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
-      "Print all lines, each after 1 and a TAB if its key is perhaps in the "
-      "filter, 0 and a TAB if not, or ? and a TAB if the key cannot be read. "
+      "Print all lines but skipped ones, each after 1 and a TAB if its key is "
+      "perhaps in the filter, 0 and a TAB if not, or ? and a TAB if the key "
+      "cannot be read. "
       "With several filters, print a digit for "
       "each, in the order of -F. For --as domain, cidr and path, print what "
       "the key lies within instead, and nothing if that is not in the filter, "
@@ -30,7 +31,8 @@ static const cli_option query_options[] = {
     { 0, "verify-with", "LIST", CLI_TEXT, offsetof(ask_settings, list), false,
       "Look up in LIST each key that is perhaps in FILE, and select it only if "
       "it is there too. LIST has a key on each line, sorted by 'LC_ALL=C "
-      "sort': text as it is, or entries as --mark prints them.",
+      "sort': text as it is, or entries as --mark prints them, where empty "
+      "lines and ? stand for none.",
       .excludes = "filter column groups" },
     { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
       "FILE is a Parquet file: query the filters of this column, one in each "

@@ -76,6 +76,15 @@ static bool listed_is_key(const cli_how *how, bly_key line)
     return same;
 }
 
+/* Returns whether a line is what `query --mark` prints for a line without an
+ * entry. It is a key only if the form makes one of it, such as the path `?`. */
+static bool listed_is_mark(const cli_how *how, bly_key line)
+{
+    return bly_form_nests(how->form)
+        && (line.length == 0
+            || (line.length == 1 && *(const char *)line.data == '?'));
+}
+
 /* Reads the list, whose pieces and order become known. */
 static int listed_read(cli_listed *l, FILE *file, const cli_how *how)
 {
@@ -98,7 +107,7 @@ static int listed_read(cli_listed *l, FILE *file, const cli_how *how)
                                   l->path);
             break;
         }
-        if (!listed_is_key(how, key)) {
+        if (!listed_is_key(how, key) && !listed_is_mark(how, key)) {
             status = report_error("line %zu of '%s' is not written as keys of "
                                   "the form %s are compared: %s", number,
                                   l->path, forms_name(how->form).text,

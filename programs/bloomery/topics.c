@@ -126,7 +126,8 @@ static const cli_passage topics_keys[] = {
     { "utf16", "The text in UTF-16, lower byte first." },
     { "hex",
       "Bytes in hexadecimal digits, with or without 0x before them. "
-      "Blanks, '-' and ':' between bytes are ignored." },
+      "Blanks, '-' and ':' between bytes are ignored, and so is a backslash "
+      "in front, by which sha1sum marks a line with an escaped name." },
     { "bytes", "The bytes of the line." },
     { "domain",
       "A name such as example.com, which also finds the names within it: "

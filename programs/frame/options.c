@@ -193,6 +193,22 @@ bool options_append(cli_operands *list, char *name)
     return true;
 }
 
+/* Returns what is wrong with an empty text, or NULL. An option whose value is
+ * named by one of these words takes the name of a file or a folder. */
+static const char *options_nameless(const cli_option *option)
+{
+    static const char *const files[] = { "FILE", "OUT", "LIST", "PATH", "ALL" };
+
+    if (option->type != CLI_TEXT && option->type != CLI_LIST)
+        return NULL;
+    if (strcmp(option->value, "FOLDER") == 0)
+        return "names no folder: give its name";
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(option->value, files[i]) == 0)
+            return "names no file: give its name";
+    return NULL;
+}
+
 /* Stores one option's value. Returns what is wrong with it, or NULL. */
 static const char *options_store(const cli_option *option, const char *text,
                                  void *settings)
@@ -260,7 +276,9 @@ static int options_take(const cli_command *command, int code, char **argv,
     if (option == NULL)
         return options_unknown(command, argv);
     seen[option - command->options] = true;
-    wrong = options_store(option, optarg, settings);
+    wrong = optarg != NULL && *optarg == '\0' ? options_nameless(option) : NULL;
+    if (wrong == NULL)
+        wrong = options_store(option, optarg, settings);
     return wrong != NULL ? options_refuse(option, code, wrong) : CLI_GO;
 }
 

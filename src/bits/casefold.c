@@ -27,6 +27,10 @@
  * at most four bytes of UTF-8. */
 enum { CASEFOLD_UNITS = 6, CASEFOLD_BYTES = 12 };
 
+/* The most bytes of a domain's name as it is written: its at most 253
+ * characters have at most four each. */
+enum { CASEFOLD_NAME = 1024 };
+
 /* Functions of ICU have its version in their names, and so has its file. */
 #define CASEFOLD_TEXT_OF(name) #name
 #define CASEFOLD_TEXT(name)    CASEFOLD_TEXT_OF(name)
@@ -125,14 +129,47 @@ size_t casefold_utf8(char *to, size_t room, const char *from, size_t n)
     return used;
 }
 
+/* Returns the small letter of a capital that older versions of UTS #46 map to
+ * something else or refuse, and other characters as they are. Newer ones map
+ * all of these capitals so. The small letter is never longer in UTF-8. */
+static UChar32 casefold_small(UChar32 c)
+{
+    return c == 0x1E9E ? 0xDF           /* which was ss, unlike the small one */
+         : c == 0x04C0 ? 0x04CF : c == 0x2132 ? 0x214E : c == 0x2183 ? 0x2184
+         : c >= 0x10A0 && c <= 0x10C5 ? c - 0x10A0 + 0x2D00 : c;
+}
+
+/* Copies a name with these small letters. Returns its number of bytes; SIZE_MAX
+ * if it is not UTF-8 or too long. */
+static size_t casefold_small_name(char to[CASEFOLD_NAME], const char *from,
+                                  size_t n)
+{
+    const uint8_t *text = (const uint8_t *)from;
+    size_t used = 0;
+    if (n > CASEFOLD_NAME)
+        return SIZE_MAX;
+    for (size_t i = 0; i < n; ) {
+        UChar32 c;
+        U8_NEXT(text, i, n, c);
+        if (c < 0)
+            return SIZE_MAX;
+        uint32_t small = (uint32_t)casefold_small(c);
+        U8_APPEND_UNSAFE((uint8_t *)to, used, small);
+    }
+    return used;
+}
+
 size_t casefold_domain(char *to, size_t room, const char *from, size_t n)
 {
+    char name[CASEFOLD_NAME];
     UIDNAInfo info = UIDNA_INFO_INITIALIZER;
     UErrorCode error = U_ZERO_ERROR;
-    if (casefold_lacks() != NULL || casefold_idna == NULL || n > INT32_MAX
-        || room > INT32_MAX)
+    if (casefold_lacks() != NULL || casefold_idna == NULL || room > INT32_MAX)
         return SIZE_MAX;
-    int32_t used = casefold_name(casefold_idna, from, (int32_t)n, to,
+    n = casefold_small_name(name, from, n);
+    if (n == SIZE_MAX)
+        return SIZE_MAX;
+    int32_t used = casefold_name(casefold_idna, name, (int32_t)n, to,
                                  (int32_t)room, &info, &error);
     return U_FAILURE(error) || info.errors != 0 || (size_t)used > room
          ? SIZE_MAX : (size_t)used;

@@ -265,12 +265,18 @@ static bool form_is_between(uint8_t byte)
     return nested_is_blank(byte) || byte == '-' || byte == ':';
 }
 
-/* Reads hexadecimal digits, with or without 0x before them. */
+/* Reads hexadecimal digits, with or without 0x before them. A backslash in
+ * front is skipped: sha1sum and its relatives mark so a line in which the name
+ * of the file is escaped. */
 static size_t form_put_hex(uint8_t *to, const bly_value *value)
 {
     bly_key written = nested_strip(value);
     const uint8_t *text = written.data;
     size_t n = written.length, bytes = 0;
+    if (n >= 2 && *text == '\\') {
+        text++;
+        n--;
+    }
     if (n >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
         text += 2;
         n -= 2;

@@ -5,8 +5,10 @@
 
 #include "bits/casefold.h"
 
+#include <locale.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wctype.h>
 
 static void need_unicode(void)
 {
@@ -138,6 +140,85 @@ static void test_every_character(void **state)
     assert_true(longest >= 1);
 }
 
+/* ---- Names of domains ---------------------------------------------------- */
+
+/* Writes the domain's name of a label with the character, or of the character
+ * alone. Returns its number of bytes, or SIZE_MAX. */
+static size_t domain_of(char *to, size_t room, uint32_t c, bool alone)
+{
+    char label[8] = "a";
+    size_t n = encode(label + !alone, c);
+    return casefold_domain(to, room, label, n + !alone);
+}
+
+/* Exceptions of IDNA: dotless and dotted i, and the final sigma. */
+static bool keeps_case(uint32_t c)
+{
+    return c == 0x130 || c == 0x131 || c == 0x3c2;
+}
+
+/* Returns whether two characters give the same name, if each gives one. */
+static bool same_domain(uint32_t c, uint32_t other)
+{
+    for (int alone = 0; alone < 2; alone++) {
+        char a[64], b[64];
+        size_t n = domain_of(a, sizeof a, c, alone);
+        size_t m = domain_of(b, sizeof b, other, alone);
+        if (n != SIZE_MAX && m != SIZE_MAX
+            && (n != m || memcmp(a, b, n) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* The tables of the C library say which characters belong together. */
+static void test_domains_have_no_case(void **state)
+{
+    (void)state;
+    need_unicode();
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+        skip();
+    size_t pairs = 0;
+    for (uint32_t c = 0x80; c < 0x110000; c++) {
+        uint32_t upper = towupper((wint_t)c), lower = towlower((wint_t)c);
+        if ((c >= 0xd800 && c < 0xe000) || keeps_case(c))
+            continue;
+        pairs += upper != c;
+        if (!same_domain(c, upper) || !same_domain(c, lower))
+            fail_msg("U+%04X", (unsigned)c);
+    }
+    assert_true(pairs >= 1000);         /* 1383 in Unicode 14 */
+}
+
+/* Capitals that older versions of UTS #46 map otherwise, or to nothing. */
+static void test_capitals_of_domains(void **state)
+{
+    (void)state;
+    need_unicode();
+    static const uint32_t capitals[][2] = {
+        { 0x1e9e, 0xdf }, { 0x4c0, 0x4cf }, { 0x2132, 0x214e },
+        { 0x2183, 0x2184 }, { 0x10a0, 0x2d00 }, { 0x10c5, 0x2d25 },
+        { 0x10c7, 0x2d27 }, { 0xc4, 0xe4 },
+    };
+    for (size_t i = 0; i < sizeof capitals / sizeof *capitals; i++) {
+        char to[64];
+        assert_true(domain_of(to, sizeof to, capitals[i][0], false)
+                    != SIZE_MAX);
+        assert_true(same_domain(capitals[i][0], capitals[i][1]));
+    }
+}
+
+static void test_no_domain(void **state)
+{
+    (void)state;
+    need_unicode();
+    static char text[2000], to[8000];
+    memset(text, 'a', sizeof text);
+    assert_true(casefold_domain(to, sizeof to, "\xff", 1) == SIZE_MAX);
+    assert_true(casefold_domain(to, 3, "\xc3\xbc", 2) == SIZE_MAX);
+    assert_true(casefold_domain(to, sizeof to, text, sizeof text) == SIZE_MAX);
+}
+
 /* ---- Broken texts, and too little room ---------------------------------- */
 
 static void test_broken_utf8(void **state)
@@ -196,6 +277,9 @@ int main(void)
         cmocka_unit_test(test_known_texts),
         cmocka_unit_test(test_nul_is_a_character),
         cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_domains_have_no_case),
+        cmocka_unit_test(test_capitals_of_domains),
+        cmocka_unit_test(test_no_domain),
         cmocka_unit_test(test_broken_utf8),
         cmocka_unit_test(test_ends_at_n),
         cmocka_unit_test(test_too_little_room),

@@ -35,6 +35,7 @@ same 'utf16: two units' utf16 😀 3dd800de
 same 'hex: with 0x' hex 0xDEADbeef deadbeef
 same 'hex: nothing' hex '' ''
 same 'hex: blanks between bytes, and around' hex ' de ad  beef ' deadbeef
+same 'hex: marked by sha1sum' hex '\DEADbeef' deadbeef
 same 'int32: blanks around' int32 ' 7 ' 07000000
 same 'int64: as in a file from Windows' int64 "7$(printf '\r')" 0700000000000000
 same 'double: blanks around' double ' 1.5 ' 000000000000f83f

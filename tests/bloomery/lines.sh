@@ -90,7 +90,7 @@ for command in "$dedup" "$join"; do
     refused "$name -o: a file that has been removed" "cannot write '/dev/fd/8': "
     # shellcheck disable=SC2086
     try $command -o ''
-    refused "$name -o: no name" 'has no name'
+    refused "$name -o: no name" "-o '' names no file"
     # shellcheck disable=SC2086
     try $command -o -
     check "$name -o -" cmp out $wanted

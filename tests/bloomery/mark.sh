@@ -21,6 +21,11 @@ out_is '--mark: a last line without its end' 0 \
 printf 'x\tbee\nnokey\n\nx\tdog\n' >table
 try query --mark -f 2 f.bly table
 out_is '--mark: a line without a key' 0 '1\tx\tbee\n0\tnokey\n0\t\n0\tx\tdog\n'
+printf '# c\nbee\n\ndog # d\n#' >commented
+try query --mark --comment '#' --skip-blank f.bly commented
+out_is '--mark: no skipped line' 0 '1\tbee\n0\tdog # d\n'
+try query --mark --line-number --comment '#' f.bly commented
+out_is '--mark: the numbers of lines stay' 0 '1\t2:bee\n0\t3:\n0\t4:dog # d\n'
 printf 'bee\0do\ng\0' >nul
 try query --mark -0 f.bly nul
 out_is '--mark -0' 0 '1\tbee\00000\tdo\ng\0'

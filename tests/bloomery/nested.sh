@@ -93,6 +93,24 @@ check 'how many the filter alone would find' \
     sh -c 'sed -n "s/.*\"unlisted\": *\([0-9]*\).*/\1/p" out | grep -qx "[1-9][0-9]*"'
 try query --verify-with sorted --mark rough.bly --key 7.b.a.example
 out_is 'the innermost entry that is listed' 0 'b.a.example\t7.b.a.example\n'
+printf '# a list\n\n0 a.example # old\n0 B.a.example\n0 no/name\n0\n' >raw
+columns="--comment # --skip-blank --blanks -f 2"
+# shellcheck disable=SC2086  # options
+try build --as domain -p 30% $columns -o raw.bly raw
+# shellcheck disable=SC2086
+"$BLOOMERY" query --mark $columns raw.bly raw 2>note | cut -f 1 |
+    LC_ALL=C sort -u >marked
+printf '\n?\na.example\nb.a.example\n' >want
+check 'a list from --mark: bad lines' cmp marked want
+printf '%s\n' a.example c.a.example '?' '' z.example >asks
+try query --verify-with marked raw.bly asks
+check 'they do no harm' [ "$(cat status)" -eq 2 ]
+printf 'a.example\nc.a.example\n' >want
+check 'and the entries are found' cmp out want
+printf '?\na\n' >marked
+try build --as path -n 9 -p 30% -o marked.bly marked
+try query --verify-with marked --mark marked.bly --key '?/b' --key a
+out_is 'a path may be ?' 0 '?\t?/b\na\ta\n'
 seq 1 2 9999 | sort >odd
 try build -p 20% -o odd.bly odd
 seq 1 10000 >all

@@ -38,6 +38,25 @@ while read -r letter commands; do
 done <letters | grep 'unknown option' >unknown
 check 'commands take the letters that the book shows' cmp /dev/null unknown
 
+# An option that takes the name of a file or a folder takes no empty one.
+while read -r command option what; do
+    try "$command" "$option" '' f.bly
+    refused "$command $option: an empty name" \
+        "^bloomery $command: $option '' names no $what: give its name"
+done <<'TABLE'
+dedup --output-dir folder
+dedup --known file
+dedup -o file
+build --key-file file
+build --without file
+query -F file
+query --verify-with file
+query --files0-from file
+remove --witness file
+serve --socket file
+convert --data file
+TABLE
+
 # Names that were others once, or are so elsewhere.
 while read -r command wrong right; do
     try "$command" "$wrong" f.bly

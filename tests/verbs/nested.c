@@ -162,6 +162,8 @@ static void test_other_alphabets(void **state)
     /* a full stop of Chinese, and a name that grows most */
     key = nested_key(BLY_KEYS_DOMAIN, "\xe4\xb8\xad\xe3\x80\x82\xc3\xbc", room);
     nested_is(BLY_KEYS_DOMAIN, key, 2, "xn--fiq.xn--tda");
+    key = nested_key(BLY_KEYS_DOMAIN, "STRA\xe1\xba\x9e" "E.example", room);
+    nested_is(BLY_KEYS_DOMAIN, key, 2, "xn--strae-oqa.example");
     key = nested_key(BLY_KEYS_DOMAIN, "a.com\xe3\x80\x82", room);
     nested_is(BLY_KEYS_DOMAIN, key, 2, "a.com");
     char text[BLY_NESTED_TEXT];
