@@ -292,11 +292,6 @@ size_t nested_put_path(uint8_t *to, const bly_value *value)
 
 /* ---- Entries ------------------------------------------------------------ */
 
-bool bly_form_nests(uint64_t form)
-{
-    return form >= BLY_KEYS_DOMAIN && form <= BLY_KEYS_PATH;
-}
-
 /* Counts a byte of a key. */
 static unsigned nested_count(bly_key key, uint8_t byte)
 {

@@ -122,6 +122,29 @@ printf '61\n' | try build --as hex -n 10 -o hex.bly
 try query --verify-with odd hex.bly all
 refused 'keys that are no text' 'for keys that are text'
 
+# ---- filters that go together -----------------------------------------------
+echo evil.example | try build --as domain -n 100 -p 1e-9 -o names.bly
+echo tracker | try build -n 100 -p 1e-9 --as any -o any.bly
+echo example | try build --as domain -n 100 -p 1e-9 -o wide.bly
+for command in unite overlap; do
+    out='-o x.bly'
+    [ $command = unite ] || out=
+    for pair in 'names.bly any.bly' 'any.bly names.bly'; do
+        # shellcheck disable=SC2086  # words
+        try $command --assume-form $out $pair
+        refused "$command: markers may be missing" \
+            "'any.bly' does not state the form of its keys.*--as domain"
+    done
+done
+check 'nothing was written' [ ! -e x.bly ]
+try query --assume-form --mark -F names.bly -F any.bly --key a.tracker
+out_is 'query: all entries of a filter without a form' 0 \
+    '\ttracker\ta.tracker\n'
+try intersect -o x.bly names.bly wide.bly
+refused 'intersect: entries, not keys' 'of the form domain cannot be intersected'
+try query -c --all -F names.bly -F wide.bly --key evil.example
+out_is 'query --all: a key within an entry of each' 0 '1\n'
+
 # ---- random lists -----------------------------------------------------------
 entries=$(work 2000 700) asked=$(work 4000 1500)
 for class in domain cidr path; do

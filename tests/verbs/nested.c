@@ -357,6 +357,57 @@ static void test_without_markers(void **state)
     bly_free(f);
 }
 
+static bly_filter *nested_of(uint64_t form, const char *text)
+{
+    bly_spec spec = { .capacity = 100, .rate = 1e-9, .form = form };
+    unsigned char room[ROOM];
+    bly_key key = nested_key(BLY_KEYS_DOMAIN, text, room);
+    bly_filter *f;
+    assert_status(bly_new(&f, "standard", &spec), BLY_OK);
+    if (form == BLY_KEYS_UNSTATED)
+        assert_status(bly_add(f, key.data, key.length), BLY_OK);
+    else
+        assert_status(bly_nested_add(f, form, &key, 1, NULL), BLY_OK);
+    return f;
+}
+
+static void nested_finds(const bly_filter *f, const char *text, unsigned level)
+{
+    unsigned char room[ROOM];
+    bly_key key = nested_key(BLY_KEYS_DOMAIN, text, room);
+    uint16_t found;
+    bly_nested_find(f, BLY_KEYS_DOMAIN, &key, 1, &found);
+    assert_int_equal(found, level);
+}
+
+/* No verb states the form of a filter that may lack markers. */
+static void test_markers_are_not_assumed(void **state)
+{
+    (void)state;
+    bly_filter *domain = nested_of(BLY_KEYS_DOMAIN, "evil.example");
+    bly_filter *wide = nested_of(BLY_KEYS_DOMAIN, "example");
+    bly_filter *any = nested_of(BLY_KEYS_UNSTATED, "tracker");
+    bly_filter *empty;
+    assert_status(bly_like(&empty, any, NULL), BLY_OK);
+    assert_status(bly_form_set(any, BLY_KEYS_DOMAIN), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "markers"));
+    assert_status(bly_unite(domain, any), BLY_EMISMATCH);
+    assert_non_null(strstr(bly_why(), "markers"));
+    assert_status(bly_unite(any, domain), BLY_EMISMATCH);
+    assert_status(bly_intersect(any, domain), BLY_EUNSUPPORTED);
+    assert_status(bly_intersect(domain, wide), BLY_EUNSUPPORTED);
+    nested_finds(any, "a.tracker", 1);
+    assert_status(bly_form_set(empty, BLY_KEYS_DOMAIN), BLY_OK);
+    assert_status(bly_unite(empty, domain), BLY_OK);
+    assert_status(bly_unite(empty, wide), BLY_OK);
+    nested_finds(empty, "a.evil.example", 2);
+    nested_finds(empty, "b.example", 1);
+    bly_free(domain);
+    bly_free(wide);
+    bly_free(any);
+    bly_free(empty);
+}
+
 /* Levels that are added later are found: markers are looked up each time. Each
  * is added once, since a kind may hold few copies of a key. */
 static void test_a_level_is_added(void **state)
@@ -425,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_without_markers),
+        cmocka_unit_test(test_markers_are_not_assumed),
         cmocka_unit_test(test_a_level_is_added),
         cmocka_unit_test(test_a_lost_marker),
     };
