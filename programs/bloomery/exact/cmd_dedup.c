@@ -551,7 +551,7 @@ static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
 {
     cli_bytes options = { NULL, 0, 0, 0 };
     outputs_want want = { s->folder, NULL, s->resume, s->force,
-                          s->units.known };
+                          s->units.known, s->inputs.found };
     int status = CLI_ERROR;
 
     if (!dedup_put_options(s, operands, &options))
