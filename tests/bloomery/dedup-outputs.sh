@@ -255,6 +255,12 @@ try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
 try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
     --resume a.jsonl b.jsonl
 status_is '--resume -a with the key' 0
+for other in '-n 9k' '-k scalable:of=standard' '-p 0.1001%' '-M 2M'; do
+    # shellcheck disable=SC2086  # an option and its value
+    try dedup --json-field text --by lines -a --key-file key \
+        --output-dir keyed --resume $other a.jsonl b.jsonl
+    refused "--resume with $other" 'were made with other options'
+done
 
 # ---- what cannot have outputs -----------------------------------------------
 dedup --output-dir in
