@@ -219,9 +219,22 @@ check 'Postfix: names that are none, within a domain, are faults' \
     sh -c 'sed "s/^400 .*/400/" out | cmp - want'
 printf '192.0.2.7\n192.0.2.7\r\n2001:db8::1\n[2001:db8::1]\n[192.0.2.7]\n192.0.2\n[]\n' |
     try serve names.bly
-printf '0\n0\n0\n0\nerror\nerror\nerror\n' >want
+printf '0\n0\n0\n0\n0\nerror\nerror\n' >want
 check 'serve: addresses are within no domain' \
     sh -c 'sed "s/^[^01].*/error/" out | cmp - want'
+printf 'get x!y.example.com\nget 10.9\nget mail.example\nget fe80::1%%25eth0\n' >asked
+printf '400\n500 not%%20found\n500 not%%20found\n400\n' >want
+for order in 'nets.bly names.bly' 'names.bly nets.bly'; do
+    # shellcheck disable=SC2086  # two filters
+    try serve --protocol tcp_table $order <asked
+    check "Postfix: a fault of one filter is one of all, $order" \
+        sh -c 'sed "s/^400 .*/400/" out | cmp - want'
+done
+echo 2001:db8::/32 | try build --as cidr -p 1e-9 -n 10 -o six.bly
+printf 'get [10.9.8.7]\nget IPv6:2001:db8::1\nget [ipv6:2001:db8::1]\nget [2001:db8::1]\nget [11.0.0.1]\n' |
+    try serve --protocol tcp_table nets.bly six.bly
+printf '200 OK\n200 OK\n200 OK\n200 OK\n500 not%%20found\n' >want
+check 'Postfix: addresses as mail and URLs write them' cmp out want
 printf '192.0.2.7\n192.0.2\n' | try serve --protocol squid names.bly
 check 'Squid: addresses are within no domain' \
     sh -c 'sed -n 1p out | grep -x ERR && sed -n 2p out | grep "^BH "'
