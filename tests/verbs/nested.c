@@ -182,6 +182,18 @@ static void test_other_alphabets(void **state)
     nested_is(BLY_KEYS_DOMAIN, key, 2, "xn--fiq.xn--tda");
     key = nested_key(BLY_KEYS_DOMAIN, "a.com\xe3\x80\x82", room);
     nested_is(BLY_KEYS_DOMAIN, key, 2, "a.com");
+    /* hyphens are where they may be in ASCII */
+    static const char *const hyphens[][2] = {
+        { "r3---sn.b\xc3\xbc" "cher.de", "r3---sn.xn--bcher-kva.de" },
+        { "-a.b\xc3\xbc" "cher.de", "-a.xn--bcher-kva.de" },
+        { "a-.b\xc3\xbc" "cher.de", "a-.xn--bcher-kva.de" },
+        { "b\xc3\xbc--x.de", "xn--b--x-0ra.de" },
+    };
+    for (size_t i = 0; i < sizeof hyphens / sizeof *hyphens; i++) {
+        key = nested_key(BLY_KEYS_DOMAIN, hyphens[i][0], room);
+        nested_is(BLY_KEYS_DOMAIN, key, i < 3 ? 3 : 2, hyphens[i][1]);
+    }
+    key = nested_key(BLY_KEYS_DOMAIN, "a.com\xe3\x80\x82", room);
     char text[BLY_NESTED_TEXT];
     assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 0, text).data);
     assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 3, text).data);
