@@ -968,8 +968,9 @@ BLY_API bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
 
 /* Intersects two filters: into := into AND other. The result finds every key
  * that is in both. Its rate is at most the smaller one of the two, but higher
- * than that of a filter built from the common keys alone. Errors of
- * bly_unite. */
+ * than that of a filter built from the common keys alone. Errors of bly_unite;
+ * and BLY_EUNSUPPORTED for keys that lie within others (<bloomery/nested.h>),
+ * since one may lie within different entries of the two. */
 BLY_API bly_status bly_intersect(bly_filter *into, const bly_filter *other)
                                  BLY_GIVEN(1, 2);
 

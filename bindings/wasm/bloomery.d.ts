@@ -352,7 +352,8 @@ export class Filter {
 
     /** Adds the keys of another filter. Returns this filter. */
     unite(other: Filter, options?: ProgressOptions): this;
-    /** Keeps the keys that are in both filters. Returns this filter. */
+    /** Keeps the keys that are in both filters. Returns this filter. Keys that lie
+     * within others are refused. */
     intersect(other: Filter, options?: ProgressOptions): this;
     /** Makes the difference of two sketches of kind "invertible", whose keys
      * listKeys() returns. Returns this filter. */

@@ -131,9 +131,11 @@ BLY_API bool bly_form_same(uint64_t a, uint64_t b);
 BLY_API uint64_t bly_form_of(const bly_filter *filter) BLY_GIVEN(1);
 
 /* Sets the form of a filter's keys, both of present and of later ones. The
- * filter must not have a form yet. BLY_EMISMATCH (the filter has another form),
- * BLY_EPARAM (not a form; a shared filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a
- * filter of family "foreign", or open page by page), BLY_EIO. */
+ * filter must not have a form yet, and no keys if those of the form lie within
+ * others (<bloomery/nested.h>): it may lack their markers. BLY_EMISMATCH (the
+ * filter has another form), BLY_EPARAM (not a form; such keys; a shared
+ * filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a filter of family "foreign", or
+ * open page by page), BLY_EIO. */
 BLY_API bly_status bly_form_set(bly_filter *filter, uint64_t form)
                                 BLY_GIVEN(1);
 

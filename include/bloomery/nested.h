@@ -45,7 +45,9 @@ BLY_API bool bly_form_nests(uint64_t form);
  * UTS #46). A dot at the end is removed, and so is `*.` or `.` at the front,
  * which many lists have, as well as the `||` and `^` of rules like
  * ||example.com^. An IPv4 address is no name. "cidr" reads addresses and
- * networks of IPv4 and IPv6, and ignores bits beyond the network's length.
+ * networks of IPv4 and IPv6, and ignores bits beyond the network's length. The
+ * address may have the brackets of URLs and mail, [2001:db8::]/32, and the
+ * "IPv6:" of mail.
  * "path" removes repeated slashes, a slash at the end, and components `.`.
  *
  * BLY_EFORM (another type; a form that does not nest), BLY_EPARAM: not such a

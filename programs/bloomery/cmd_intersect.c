@@ -29,6 +29,9 @@ const cli_command cmd_intersect = {
         "them, but higher than that of a filter built from the common keys "
         "alone. The filters must have the same kind, capacity, rate, hash and "
         "seed.\n\n"
+        "Filters of domains, networks and paths cannot be intersected: a key "
+        "may lie within an entry of each, and in the intersection within "
+        "none. Use 'query' with --all and -F for each filter.\n\n"
         "One of the filters may be '-', standard input.",
     .options = combine_options,
     .usual = "output assume-form force verbose json",

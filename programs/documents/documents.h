@@ -71,13 +71,27 @@ bool marked_print(const dedup_rows *rows, const cli_worker *worker);
 
 /* ==== outputs.c ========================================================= */
 
+/* The size of a file, or -1 if it is not there, and its last change. */
+typedef struct {
+    int64_t size, seconds;
+    long    nanoseconds;
+} outputs_stamp;
+
+typedef struct {
+    outputs_stamp stamp;        /* before the first input was read         */
+    bool done;                  /* by an earlier run                       */
+    bool skipped;               /* it is not text, and has no output       */
+} outputs_input;
+
 /* The outputs of inputs, which are written one after the other. */
 typedef struct {
     const char *folder;
     char      **paths;          /* of the inputs                           */
     size_t      n, at;          /* the number of the current one           */
-    bool       *done;           /* which were finished by an earlier run   */
-    size_t      noted;          /* that its journal names                  */
+    const cli_found *found;     /* which of them are skipped               */
+    outputs_input *inputs;      /* from calloc                             */
+    size_t      noted;          /* that the journal of an earlier run names */
+    bool        stale;          /* whether one changed before it was ended */
     int         lock;           /* its journal, locked; or -1              */
     bool        open;           /* whether an output is                    */
     char       *name, *journal; /* from malloc                             */
@@ -91,6 +105,7 @@ typedef struct {
                                    the same options has finished           */
     bool        force;          /* replace other files                     */
     size_t      first;
+    const cli_found *found;
 } outputs_want;
 
 /* Writes the size of a file and the time of its last change. Returns false if

@@ -2,14 +2,16 @@
  *
  * The output of DIR/a/b.jsonl.gz is FOLDER/DIR/a/b.jsonl.gz, compressed in the
  * same way. It gets its name when it is complete. The journal then gets a line
- * with the identity of the input:
+ * with the identity that the input had before the first one was read:
  *
- *     bloomery dedup 1 | options
- *     size | seconds.nanoseconds of its last change | path
+ *     bloomery dedup 2 | options
+ *     output or skipped | size | seconds.nanoseconds of its last change | path
  *
- * After an interruption, --resume reads finished inputs again, since their
- * parts must be known, but does not write their outputs. An input that changed
- * in the meantime is an error.
+ * An input that -r skips, as it is not text, has no output. After an
+ * interruption, --resume reads finished inputs again, since their parts must be
+ * known, but does not write their outputs. They are the first ones: if an
+ * output is gone, or its input changed before the journal had it, this one and
+ * all behind it are written again. An input that changed later is an error.
  */
 #include "documents/documents.h"
 #include "frame/bytes.h"
@@ -28,7 +30,10 @@
 #include <unistd.h>
 
 static const char outputs_journal[] = ".bloomery-dedup";
-static const char outputs_version[] = "bloomery dedup 1 ";
+/* Room for a line of the journal, without the path. */
+enum { OUTPUTS_LINE = 96 };
+
+static const char outputs_version[] = "bloomery dedup 2 ";
 
 /* ==== Names ============================================================= */
 
@@ -261,15 +266,37 @@ static int outputs_check(const outputs_want *want, const cli_operands *files)
 
 /* ==== The journal ======================================================= */
 
-bool outputs_identity(char *to, size_t room, const char *path)
+static outputs_stamp outputs_take(const char *path)
 {
     struct stat about;
 
     if (stat(path, &about) < 0)
-        return false;
-    snprintf(to, room, "%lld %lld.%09ld ", (long long)about.st_size,
-             (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
-    return true;
+        return (outputs_stamp){ .size = -1 };
+    return (outputs_stamp){ about.st_size, about.st_mtim.tv_sec,
+                            about.st_mtim.tv_nsec };
+}
+
+static void outputs_write(char *to, size_t room, const outputs_stamp *stamp)
+{
+    snprintf(to, room, "%" PRId64 " %" PRId64 ".%09ld ", stamp->size,
+             stamp->seconds, stamp->nanoseconds);
+}
+
+bool outputs_identity(char *to, size_t room, const char *path)
+{
+    outputs_stamp stamp = outputs_take(path);
+
+    outputs_write(to, room, &stamp);
+    return stamp.size >= 0;
+}
+
+/* Returns whether input number i is as it was before the first was read. */
+static bool outputs_holds(const dedup_outputs *o, size_t i)
+{
+    outputs_stamp was = o->inputs[i].stamp, is = outputs_take(o->paths[i]);
+
+    return is.size >= 0 && is.size == was.size && is.seconds == was.seconds
+        && is.nanoseconds == was.nanoseconds;
 }
 
 /* Returns whether the output of a path is there. */
@@ -282,27 +309,51 @@ static bool outputs_is_there(const dedup_outputs *o, const char *path)
     return there;
 }
 
-/* Compares a line of the journal with the next input, which must be as it
- * was. */
+/* Returns the path in a line of the journal; NULL: the interruption cut it. */
+static const char *outputs_path(const char *line)
+{
+    for (int blanks = 0; blanks < 3 && line != NULL; blanks++) {
+        line = strchr(line, ' ');
+        line += line != NULL;
+    }
+    return line;
+}
+
+/* Writes a line of the journal, without the path. */
+static void outputs_line(char *to, size_t room, const outputs_input *input)
+{
+    size_t n = (size_t)snprintf(to, room, "%s ", input->skipped ? "skipped"
+                                                                : "output");
+
+    outputs_write(to + n, room - n, &input->stamp);
+}
+
+/* Compares a line of the journal with the next input. If the output is there,
+ * and those before it are, the input must be as it was. */
 static int outputs_note(dedup_outputs *o, const char *line)
 {
-    const char *blank = strchr(line, ' ');
-    const char *path = blank != NULL ? strchr(blank + 1, ' ') : NULL;
-    char identity[80];
+    const char *path = outputs_path(line);
+    outputs_input *input = &o->inputs[o->noted];
+    char identity[OUTPUTS_LINE];
     size_t n;
 
     if (path == NULL)
-        return CLI_GO;                  /* cut by the interruption */
-    n = (size_t)(++path - line);
+        return CLI_GO;
+    n = (size_t)(path - line);
     if (o->noted == o->n || strcmp(o->paths[o->noted], path) != 0)
         return report_error("input %zu was '%s' before: give the same files in "
                             "the same order, or start again without --resume",
                             o->noted + 1, path);
-    if (!outputs_identity(identity, sizeof identity, path)
-        || strlen(identity) != n || memcmp(identity, line, n) != 0)
-        return report_error("'%s' has changed since its output was written: "
-                            "start again without --resume", path);
-    o->done[o->noted++] = outputs_is_there(o, path);
+    o->noted++;
+    input->skipped = strncmp(line, "skipped ", 8) == 0;
+    if ((input > o->inputs && !input[-1].done)
+        || (!input->skipped && !outputs_is_there(o, path)))
+        return CLI_GO;
+    outputs_line(identity, sizeof identity, input);
+    if (strlen(identity) != n || memcmp(identity, line, n) != 0)
+        return report_error("'%s' has changed since it was read: start again "
+                            "without --resume", path);
+    input->done = true;
     return CLI_GO;
 }
 
@@ -353,37 +404,57 @@ static int outputs_resume(dedup_outputs *o, const char *options)
     return status;
 }
 
-/* Appends to the journal what is known by now: it is written anew, so that a
- * line that was cut does not stay. */
-static int outputs_begin_journal(dedup_outputs *o, const char *options)
+static bool outputs_put_line(FILE *file, const dedup_outputs *o, size_t i)
 {
-    char identity[80];
-    FILE *file = fopen(o->journal, "w");
-    bool fits = file != NULL
-             && fprintf(file, "%s%s\n", outputs_version, options) > 0;
+    char identity[OUTPUTS_LINE];
 
-    for (size_t i = 0; fits && i < o->n; i++)
-        if (o->done[i])
-            fits = outputs_identity(identity, sizeof identity, o->paths[i])
-                && fprintf(file, "%s%s\n", identity, o->paths[i]) > 0;
+    outputs_line(identity, sizeof identity, &o->inputs[i]);
+    return fprintf(file, "%s%s\n", identity, o->paths[i]) > 0;
+}
+
+static int outputs_close_journal(const dedup_outputs *o, FILE *file, bool fits)
+{
     if (file != NULL && fclose(file) != 0)
         fits = false;
     return fits ? CLI_GO : report_error("cannot write '%s': %s", o->journal,
                                         strerror(errno));
 }
 
+/* Writes to the journal what is known by now: it is written anew, so that a
+ * line that was cut does not stay. */
+static int outputs_begin_journal(dedup_outputs *o, const char *options)
+{
+    FILE *file = fopen(o->journal, "w");
+    bool fits = file != NULL
+             && fprintf(file, "%s%s\n", outputs_version, options) > 0;
+
+    for (size_t i = 0; fits && i < o->n && o->inputs[i].done; i++)
+        fits = outputs_put_line(file, o, i);
+    return outputs_close_journal(o, file, fits);
+}
+
+/* Appends input i, which has been read. If it has changed since the stamp was
+ * taken, its output may lack what was added: the journal ends before it. */
 static int outputs_finish_one(dedup_outputs *o, size_t i)
 {
-    char identity[80];
-    FILE *file = fopen(o->journal, "a");
-    bool fits = file != NULL
-             && outputs_identity(identity, sizeof identity, o->paths[i])
-             && fprintf(file, "%s%s\n", identity, o->paths[i]) > 0;
+    FILE *file;
 
-    if (file != NULL && fclose(file) != 0)
-        fits = false;
-    return fits ? CLI_GO : report_error("cannot write '%s': %s", o->journal,
-                                        strerror(errno));
+    o->stale |= !outputs_holds(o, i);
+    if (o->stale)
+        return CLI_GO;
+    file = fopen(o->journal, "a");
+    return outputs_close_journal(o, file, file != NULL
+                                 && outputs_put_line(file, o, i));
+}
+
+/* Checks an input that an earlier run had finished, and that was read again:
+ * what was added meanwhile would be in no output. */
+static int outputs_check_done(const dedup_outputs *o, size_t i)
+{
+    return outputs_holds(o, i) ? CLI_GO
+         : report_error("'%s' changed while it was read, and its output is "
+                        "that of an earlier run: start again without --resume",
+                        o->paths[i]);
 }
 
 /* ==== Outputs =========================================================== */
@@ -395,12 +466,15 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
 
     *o = (dedup_outputs){ .folder = want->folder,
                           .paths = files->names + want->first,
-                          .n = files->count - want->first, .lock = -1 };
+                          .n = files->count - want->first,
+                          .found = want->found, .lock = -1 };
     if (outputs_check(want, files) != CLI_GO)
         return CLI_ERROR;
-    o->done = calloc(o->n + 1, sizeof *o->done);
-    if (o->done == NULL)
+    o->inputs = calloc(o->n + 1, sizeof *o->inputs);
+    if (o->inputs == NULL)
         return report_no_memory();
+    for (size_t i = 0; i < o->n; i++)
+        o->inputs[i].stamp = outputs_take(o->paths[i]);
     o->journal = outputs_name(want->folder, outputs_journal);
     if (o->journal == NULL || outputs_make_folders(o->journal) != CLI_GO)
         return CLI_ERROR;
@@ -413,7 +487,7 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
 /* Ends the output that is open. */
 static int outputs_end(dedup_outputs *o, int status)
 {
-    bool done = o->done[o->at];
+    int finished;
 
     if (!o->open)
         return status;
@@ -421,14 +495,22 @@ static int outputs_end(dedup_outputs *o, int status)
     status = output_close(status);
     free(o->name);
     o->name = NULL;
-    return status == CLI_ERROR || done ? status
-         : outputs_finish_one(o, o->at) != CLI_GO ? CLI_ERROR : status;
+    if (status == CLI_ERROR)
+        return status;
+    finished = o->inputs[o->at].done ? outputs_check_done(o, o->at)
+                                     : outputs_finish_one(o, o->at);
+    return finished == CLI_GO ? status : CLI_ERROR;
 }
 
+/* Begins the output of the current input, unless it is there or the input is
+ * skipped: an input without lines has been read by now. */
 static int outputs_begin(dedup_outputs *o)
 {
+    outputs_input *input = &o->inputs[o->at];
+
     o->open = true;
-    if (o->done[o->at]) {
+    input->skipped = inputs_skipped(o->found, o->paths[o->at]);
+    if (input->done || input->skipped) {
         output_drop();
         return CLI_GO;
     }
@@ -438,7 +520,7 @@ static int outputs_begin(dedup_outputs *o)
     return output_open_packed(o->name);
 }
 
-/* Goes on to input `to`; inputs between have empty outputs. */
+/* Goes on to input `to`; inputs between have empty outputs, or none. */
 static int outputs_go(dedup_outputs *o, size_t to)
 {
     int status = CLI_GO;
@@ -472,7 +554,7 @@ int outputs_close(dedup_outputs *o, int status)
     if (o->open)
         status = outputs_end(o, status);
     free(o->name);
-    free(o->done);
+    free(o->inputs);
     free(o->journal);
     if (o->lock >= 0)
         close(o->lock);

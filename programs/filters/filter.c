@@ -10,6 +10,7 @@
 #include "frame/progress.h"
 
 #include <bloomery/foreign.h>
+#include <bloomery/nested.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -280,12 +281,31 @@ static int filter_state_form(bly_filter **filter, uint64_t form)
     return bly_form_set(copy, form) < 0 ? filter_error() : CLI_GO;
 }
 
+/* Refuses to state for keys of unknown form that they have markers. */
+static int filter_no_markers(const bly_filter *a, const char *a_path,
+                             const bly_filter *b, const char *b_path)
+{
+    bool stated = bly_form_of(a) != BLY_KEYS_UNSTATED;
+    uint64_t form = bly_form_of(stated ? a : b);
+
+    if (!bly_form_nests(form) || (stated
+                                  && bly_form_of(b) != BLY_KEYS_UNSTATED))
+        return CLI_GO;
+    return report_error("'%s' does not state the form of its keys, and a "
+                        "filter with keys of the form %s, such as '%s', finds "
+                        "them by markers that it may lack: build it with --as "
+                        "%s", stated ? b_path : a_path, forms_name(form).text,
+                        stated ? a_path : b_path, forms_name(form).text);
+}
+
 int filter_same_form(bly_filter **a, const char *a_path, bly_filter **b,
                      const char *b_path, bool assume)
 {
     uint64_t form = bly_form_of(*a);
-    int status = forms_join(&form, a_path, bly_form_of(*b), b_path, assume);
+    int status = filter_no_markers(*a, a_path, *b, b_path);
 
+    if (status == CLI_GO)
+        status = forms_join(&form, a_path, bly_form_of(*b), b_path, assume);
     if (status == CLI_GO)
         status = filter_state_form(a, form);
     return status == CLI_GO ? filter_state_form(b, form) : status;

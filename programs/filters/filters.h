@@ -245,7 +245,8 @@ int filter_hash_check(const char *hash);
 
 /* Checks that the keys of two filters have the same form, before they are
  * combined or compared. With `assume`, a filter without a form is replaced by a
- * copy that states the other's. Returns CLI_GO or CLI_ERROR. */
+ * copy that states the other's, except for keys that lie within others, whose
+ * markers it may lack. Returns CLI_GO or CLI_ERROR. */
 int filter_same_form(bly_filter **a, const char *a_path, bly_filter **b,
                      const char *b_path, bool assume);
 

@@ -159,6 +159,13 @@ static size_t casefold_small_name(char to[CASEFOLD_NAME], const char *from,
     return used;
 }
 
+/* Faults of a name that do not matter. Names of hosts and lists of them have
+ * hyphens in any place, and a name in ASCII is not examined for them. */
+enum {
+    CASEFOLD_FINE = UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN
+                  | UIDNA_ERROR_HYPHEN_3_4
+};
+
 size_t casefold_domain(char *to, size_t room, const char *from, size_t n)
 {
     char name[CASEFOLD_NAME];
@@ -171,7 +178,8 @@ size_t casefold_domain(char *to, size_t room, const char *from, size_t n)
         return SIZE_MAX;
     int32_t used = casefold_name(casefold_idna, name, (int32_t)n, to,
                                  (int32_t)room, &info, &error);
-    return U_FAILURE(error) || info.errors != 0 || (size_t)used > room
+    return U_FAILURE(error) || (info.errors & ~(uint32_t)CASEFOLD_FINE) != 0
+        || (size_t)used > room
          ? SIZE_MAX : (size_t)used;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "bloomery/nested.h"
 #include "verbs/handle.h"
 
 /* ---- Names -------------------------------------------------------------- */
@@ -114,6 +115,11 @@ bool bly_form_same(uint64_t a, uint64_t b)
     return a == b && a != BLY_KEYS_UNSTATED;
 }
 
+bool bly_form_nests(uint64_t form)
+{
+    return form >= BLY_KEYS_DOMAIN && form <= BLY_KEYS_PATH;
+}
+
 /* ---- Filters ------------------------------------------------------------- */
 
 uint64_t bly_form_of(const bly_filter *filter)
@@ -134,6 +140,10 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
                            "not %s: build another filter for these",
                            bly_form_write(has, bly_form_of(filter)),
                            bly_form_write(wanted, form));
+    if (bly_form_nests(form) && filter->items != 0)
+        return status_fail(BLY_EPARAM, "the filter has keys, and may lack the "
+                           "markers of the form %s: build another filter with "
+                           "this form", bly_form_write(wanted, form));
     if (filter->kind->foreign != NULL)
         return status_fail(BLY_EUNSUPPORTED, "a file of %s cannot record the "
                            "form of its keys: build a filter of another kind",

@@ -190,7 +190,8 @@ static bool nested_next_group(nested_groups *g, bly_key *text)
 
 static bool nested_at_end(bly_key text)
 {
-    return text.length == 0 || *(const uint8_t *)text.data == '/';
+    uint8_t next = text.length > 0 ? *(const uint8_t *)text.data : '/';
+    return next == '/' || next == ']';
 }
 
 static bool nested_read_groups(nested_groups *g, bly_key *text)
@@ -237,15 +238,29 @@ static void nested_mask(uint8_t address[16], unsigned length)
     }
 }
 
+/* Removes the "IPv6:" of addresses in mail (RFC 5321), in any case. */
+static bool nested_skip_tag(bly_key *text)
+{
+    const uint8_t *at = text->data;
+    if (text->length < 5 || (at[0] | 0x20) != 'i' || (at[1] | 0x20) != 'p'
+        || (at[2] | 0x20) != 'v' || at[3] != '6' || at[4] != ':')
+        return false;
+    *text = (bly_key){ at + 5, text->length - 5 };
+    return true;
+}
+
 size_t nested_put_cidr(uint8_t *to, const bly_value *value)
 {
     static const uint8_t mapped[12] = { [10] = 0xFF, [11] = 0xFF };
     bly_key text = nested_strip(value);
     uint8_t *address = to + 1;
     unsigned length;
-    bool v6 = text.length > 0 && memchr(text.data, ':', text.length) != NULL;
+    bool brackets = nested_skip(&text, "["), tag = nested_skip_tag(&text);
+    bool v6 = tag || (text.length > 0
+                      && memchr(text.data, ':', text.length) != NULL);
     memcpy(address, mapped, sizeof mapped);
-    if (!(v6 ? nested_v6(address, &text) : nested_v4(address + 12, &text)))
+    if (!(v6 ? nested_v6(address, &text) : nested_v4(address + 12, &text))
+        || (brackets && !nested_skip(&text, "]")))
         return SIZE_MAX;
     unsigned most = v6 ? NESTED_BITS : NESTED_BITS - NESTED_V4;
     if (text.length == 0)
@@ -291,11 +306,6 @@ size_t nested_put_path(uint8_t *to, const bly_value *value)
 }
 
 /* ---- Entries ------------------------------------------------------------ */
-
-bool bly_form_nests(uint64_t form)
-{
-    return form >= BLY_KEYS_DOMAIN && form <= BLY_KEYS_PATH;
-}
 
 /* Counts a byte of a key. */
 static unsigned nested_count(bly_key key, uint8_t byte)

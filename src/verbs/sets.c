@@ -9,6 +9,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "bloomery/form.h"
+#include "bloomery/nested.h"
 #include "bloomery/sketch.h"
 #include "verbs/handle.h"
 #include "verbs/order.h"
@@ -25,6 +26,12 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
     char first[BLY_FORM_TEXT], second[BLY_FORM_TEXT];
     if (a == b || bly_form_same(a, b))
         return BLY_OK;
+    if (bly_form_nests(a | b)
+        && (a == BLY_KEYS_UNSTATED || b == BLY_KEYS_UNSTATED))
+        return status_fail(BLY_EMISMATCH, "one filter states the form of its "
+                           "keys, %s, but the other does not, and may lack "
+                           "the markers of its levels: build it with this form",
+                           bly_form_write(first, a | b));
     if (a == BLY_KEYS_UNSTATED || b == BLY_KEYS_UNSTATED)
         return status_fail(BLY_EMISMATCH, "one filter states the form of its "
                            "keys, %s, but the other does not: state it there "
@@ -283,11 +290,27 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
     return status;
 }
 
+/* Refuses filters of keys that lie within others: an intersection has the
+ * entries in both, and lacks a key that lies within different ones. */
+static bly_status sets_nest(const bly_filter *a, const bly_filter *b)
+{
+    char text[BLY_FORM_TEXT];
+    uint64_t form = bly_form_nests(bly_form_of(a)) ? bly_form_of(a)
+                                                   : bly_form_of(b);
+    if (!bly_form_nests(form))
+        return BLY_OK;
+    return status_fail(BLY_EUNSUPPORTED, "filters of the form %s cannot be "
+                       "intersected: a key may lie within an entry of each of "
+                       "them, and these entries differ; look up keys in both",
+                       bly_form_write(text, form));
+}
+
 bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 {
     sets_change c;
-    bly_status status = sets_begin(into, other, BLY_CAN_INTERSECT,
-                                   "intersected");
+    bly_status status = sets_nest(into, other);
+    if (status == BLY_OK)
+        status = sets_begin(into, other, BLY_CAN_INTERSECT, "intersected");
     if (status != BLY_OK)
         return status;
     status = sets_open(&c, into);

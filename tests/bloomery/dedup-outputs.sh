@@ -113,6 +113,118 @@ exec 5>&-
 wait $first
 check 'the first run ends well' grep -q '"a"' both/slow
 
+# ---- an interruption while an input grows -----------------------------------
+# begin FOLDER OPTIONS...: starts to read grows.jsonl and a pipe, descriptor 5.
+begin() {
+    folder=$1
+    shift
+    "$BLOOMERY" dedup --json-field text --by lines -a --key-file key \
+        --output-dir "$folder" "$@" grows.jsonl slow 2>begun.err &
+    begun=$!
+    exec 5>slow
+}
+
+# until_is COMMAND...: waits until it succeeds, for ten seconds at most.
+until_is() {
+    tries=0
+    until "$@" 2>until.log || [ $tries -ge 200 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+}
+whole_journal() { ! grep -q '^out$' grow/.bloomery-dedup; }
+again() {
+    try dedup --json-field text --by lines -a --key-file key --output-dir grow \
+        --resume grows.jsonl slow
+}
+
+printf '0123456789abcdef' >key
+chmod 600 key
+echo '{"text":"a"}' >grows.jsonl
+begin grow
+until_is [ -s grow/.bloomery-dedup ]
+echo '{"text":"late"}' >>grows.jsonl
+echo '{"text":"b"}' >&5
+until_is [ -e grow/grows.jsonl ]
+kill -9 $begun
+wait $begun 2>killed.log
+exec 5>&-
+check 'an input that grew is not in the journal' \
+    test "$(sed -n '$=' grow/.bloomery-dedup)" = 1
+rm slow
+echo '{"text":"late"}' >slow
+again
+status_is '--resume after it' 0
+check 'what was added is in one output' \
+    test "$(cat grow/grows.jsonl grow/slow | grep -c late)" = 1
+rm slow
+mkfifo slow
+sed -n 1,2p grow/.bloomery-dedup >journal
+printf 'out' | cat journal - >grow/.bloomery-dedup
+begin grow --resume
+until_is whole_journal
+until_is [ "$(sed -n '$=' grow/.bloomery-dedup)" = 2 ]
+sleep 0.01
+echo '{"text":"later"}' >>grows.jsonl
+echo '{"text":"c"}' >&5
+exec 5>&-
+wait $begun
+check 'an input that is complete, and grows while it is read again' \
+    grep -q "'grows.jsonl' changed while it was read" begun.err
+rm slow
+echo '{"text":"later"}' >slow
+again
+refused 'and after that' "'grows.jsonl' has changed since it was read"
+
+# ---- outputs that are gone --------------------------------------------------
+for i in 1 2 3; do
+    echo "{\"text\":\"$i\"}" >$i.jsonl
+done
+three() { try dedup --json-field text --by lines --output-dir gone "$@" \
+    1.jsonl 2.jsonl 3.jsonl; }
+three
+for i in 1 2 3; do
+    for mark in 1 2 3; do
+        echo "as it was" >gone/$mark.jsonl
+    done
+    rm gone/$i.jsonl
+    three --resume
+    status_is "output $i is gone" 0
+    check "and is written again" cmp gone/$i.jsonl $i.jsonl
+    check 'the journal is in order' \
+        test "$(sed -n 's/.* //p' gone/.bloomery-dedup | tail -n 3 |
+            tr '\n' ' ')" = '1.jsonl 2.jsonl 3.jsonl '
+    [ $i = 1 ] || check 'an output before it stays' \
+        grep -q '^as it was$' gone/1.jsonl
+done
+
+# ---- files that are no text -------------------------------------------------
+mkdir tree
+echo '{"text":"a"}' >tree/1
+printf '\0' >tree/2
+echo '{"text":"a b"}' >tree/3
+: >tree/4
+printf '\0' >tree/5
+for again in '' --resume; do
+    # shellcheck disable=SC2086  # an option or none
+    try dedup --json-field text --by lines --output-dir skip $again -r tree
+    status_is "-r with files that are skipped, '$again'" 0
+    check "which have no outputs, '$again'" [ ! -e skip/tree/2 ]
+    check "nor at the end, '$again'" [ ! -e skip/tree/5 ]
+    check "an empty file has one, '$again'" [ -e skip/tree/4 ]
+    check "the note says so, '$again'" grep -q '2 files are not text' err
+    check "the journal has all five, '$again'" \
+        test "$(sed -n '$=' skip/.bloomery-dedup)" = 6
+    check 'the journal says which' \
+        test "$(grep -c '^skipped ' skip/.bloomery-dedup)" = 2
+    echo 'as it was' >skip/tree/3
+done
+check '--resume: outputs behind one that is skipped stay' \
+    grep -q '^as it was$' skip/tree/3
+echo '{"text":"c"}' >tree/2
+try dedup --json-field text --by lines --output-dir skip --resume -r tree
+refused 'a file that has become text' 'has changed since it was read'
+
 # ---- other inputs, and other hashes -----------------------------------------
 printf '{"text":"a"}\n' >a.jsonl
 printf '{"text":"b"}\n' >b.jsonl
@@ -136,12 +248,19 @@ for how in '--similar 80%' '--by lines -a' '--by lines -w 9'; do
     refused "--resume $how" 'needs the hashes of the earlier run'
 done
 printf '0123456789abcdef' >key
+chmod 600 key
 # shellcheck disable=SC2086
 try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
     a.jsonl b.jsonl
 try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
     --resume a.jsonl b.jsonl
 status_is '--resume -a with the key' 0
+for other in '-n 9k' '-k scalable:of=standard' '-p 0.1001%' '-M 2M'; do
+    # shellcheck disable=SC2086  # an option and its value
+    try dedup --json-field text --by lines -a --key-file key \
+        --output-dir keyed --resume $other a.jsonl b.jsonl
+    refused "--resume with $other" 'were made with other options'
+done
 
 # ---- what cannot have outputs -----------------------------------------------
 dedup --output-dir in

@@ -140,6 +140,29 @@ printf '61\n' | try build --as hex -n 10 -o hex.bly
 try query --verify-with odd hex.bly all
 refused 'keys that are no text' 'for keys that are text'
 
+# ---- filters that go together -----------------------------------------------
+echo evil.example | try build --as domain -n 100 -p 1e-9 -o names.bly
+echo tracker | try build -n 100 -p 1e-9 --as any -o any.bly
+echo example | try build --as domain -n 100 -p 1e-9 -o wide.bly
+for command in unite overlap; do
+    out='-o x.bly'
+    [ $command = unite ] || out=
+    for pair in 'names.bly any.bly' 'any.bly names.bly'; do
+        # shellcheck disable=SC2086  # words
+        try $command --assume-form $out $pair
+        refused "$command: markers may be missing" \
+            "'any.bly' does not state the form of its keys.*--as domain"
+    done
+done
+check 'nothing was written' [ ! -e x.bly ]
+try query --assume-form --mark -F names.bly -F any.bly --key a.tracker
+out_is 'query: all entries of a filter without a form' 0 \
+    '\ttracker\ta.tracker\n'
+try intersect -o x.bly names.bly wide.bly
+refused 'intersect: entries, not keys' 'of the form domain cannot be intersected'
+try query -c --all -F names.bly -F wide.bly --key evil.example
+out_is 'query --all: a key within an entry of each' 0 '1\n'
+
 # ---- random lists -----------------------------------------------------------
 entries=$(work 2000 700) asked=$(work 4000 1500)
 for class in domain cidr path; do
@@ -214,9 +237,22 @@ check 'Postfix: names that are none, within a domain, are faults' \
     sh -c 'sed "s/^400 .*/400/" out | cmp - want'
 printf '192.0.2.7\n192.0.2.7\r\n2001:db8::1\n[2001:db8::1]\n[192.0.2.7]\n192.0.2\n[]\n' |
     try serve names.bly
-printf '0\n0\n0\n0\nerror\nerror\nerror\n' >want
+printf '0\n0\n0\n0\n0\nerror\nerror\n' >want
 check 'serve: addresses are within no domain' \
     sh -c 'sed "s/^[^01].*/error/" out | cmp - want'
+printf 'get x!y.example.com\nget 10.9\nget mail.example\nget fe80::1%%25eth0\n' >asked
+printf '400\n500 not%%20found\n500 not%%20found\n400\n' >want
+for order in 'nets.bly names.bly' 'names.bly nets.bly'; do
+    # shellcheck disable=SC2086  # two filters
+    try serve --protocol tcp_table $order <asked
+    check "Postfix: a fault of one filter is one of all, $order" \
+        sh -c 'sed "s/^400 .*/400/" out | cmp - want'
+done
+echo 2001:db8::/32 | try build --as cidr -p 1e-9 -n 10 -o six.bly
+printf 'get [10.9.8.7]\nget IPv6:2001:db8::1\nget [ipv6:2001:db8::1]\nget [2001:db8::1]\nget [11.0.0.1]\n' |
+    try serve --protocol tcp_table nets.bly six.bly
+printf '200 OK\n200 OK\n200 OK\n200 OK\n500 not%%20found\n' >want
+check 'Postfix: addresses as mail and URLs write them' cmp out want
 printf '192.0.2.7\n192.0.2\n' | try serve --protocol squid names.bly
 check 'Squid: addresses are within no domain' \
     sh -c 'sed -n 1p out | grep -x ERR && sed -n 2p out | grep "^BH "'

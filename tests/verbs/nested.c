@@ -56,6 +56,24 @@ static const nested_case nested_cases[] = {
     { BLY_KEYS_CIDR, "::/0", "::/0", 0 },
     { BLY_KEYS_CIDR, "ffff::/3", "e000::/3", 3 },
     { BLY_KEYS_CIDR, "1::1.2.3.4", "1::102:304/128", 128 },
+    { BLY_KEYS_CIDR, "[192.0.2.7]", "192.0.2.7/32", 128 },
+    { BLY_KEYS_CIDR, "[192.0.2.7]/24", "192.0.2.0/24", 120 },
+    { BLY_KEYS_CIDR, "[2001:db8::1]", "2001:db8::1/128", 128 },
+    { BLY_KEYS_CIDR, "[2001:db8::]/32", "2001:db8::/32", 32 },
+    { BLY_KEYS_CIDR, "IPv6:2001:db8::1", "2001:db8::1/128", 128 },
+    { BLY_KEYS_CIDR, "[ipV6:::ffff:1.2.3.4]", "1.2.3.4/32", 128 },
+    { BLY_KEYS_CIDR, "[]", NULL, 0 },
+    { BLY_KEYS_CIDR, "[", NULL, 0 },
+    { BLY_KEYS_CIDR, "[1.2.3.4", NULL, 0 },
+    { BLY_KEYS_CIDR, "1.2.3.4]", NULL, 0 },
+    { BLY_KEYS_CIDR, "::1]", NULL, 0 },
+    { BLY_KEYS_CIDR, "[::1/64]", NULL, 0 },
+    { BLY_KEYS_CIDR, "[::1]]", NULL, 0 },
+    { BLY_KEYS_CIDR, "[[::1]]", NULL, 0 },
+    { BLY_KEYS_CIDR, "[::1]:25", NULL, 0 },
+    { BLY_KEYS_CIDR, "IPv6:1.2.3.4", NULL, 0 },
+    { BLY_KEYS_CIDR, "IPv6:", NULL, 0 },
+    { BLY_KEYS_CIDR, "IPv6:[::1]", NULL, 0 },
     { BLY_KEYS_CIDR, "", NULL, 0 },
     { BLY_KEYS_CIDR, "1.2.3", NULL, 0 },
     { BLY_KEYS_CIDR, "1.2.3.4.5", NULL, 0 },
@@ -166,6 +184,18 @@ static void test_other_alphabets(void **state)
     nested_is(BLY_KEYS_DOMAIN, key, 2, "xn--strae-oqa.example");
     key = nested_key(BLY_KEYS_DOMAIN, "a.com\xe3\x80\x82", room);
     nested_is(BLY_KEYS_DOMAIN, key, 2, "a.com");
+    /* hyphens are where they may be in ASCII */
+    static const char *const hyphens[][2] = {
+        { "r3---sn.b\xc3\xbc" "cher.de", "r3---sn.xn--bcher-kva.de" },
+        { "-a.b\xc3\xbc" "cher.de", "-a.xn--bcher-kva.de" },
+        { "a-.b\xc3\xbc" "cher.de", "a-.xn--bcher-kva.de" },
+        { "b\xc3\xbc--x.de", "xn--b--x-0ra.de" },
+    };
+    for (size_t i = 0; i < sizeof hyphens / sizeof *hyphens; i++) {
+        key = nested_key(BLY_KEYS_DOMAIN, hyphens[i][0], room);
+        nested_is(BLY_KEYS_DOMAIN, key, i < 3 ? 3 : 2, hyphens[i][1]);
+    }
+    key = nested_key(BLY_KEYS_DOMAIN, "a.com\xe3\x80\x82", room);
     char text[BLY_NESTED_TEXT];
     assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 0, text).data);
     assert_null(bly_nested_entry(BLY_KEYS_DOMAIN, key, 3, text).data);
@@ -359,6 +389,57 @@ static void test_without_markers(void **state)
     bly_free(f);
 }
 
+static bly_filter *nested_of(uint64_t form, const char *text)
+{
+    bly_spec spec = { .capacity = 100, .rate = 1e-9, .form = form };
+    unsigned char room[ROOM];
+    bly_key key = nested_key(BLY_KEYS_DOMAIN, text, room);
+    bly_filter *f;
+    assert_status(bly_new(&f, "standard", &spec), BLY_OK);
+    if (form == BLY_KEYS_UNSTATED)
+        assert_status(bly_add(f, key.data, key.length), BLY_OK);
+    else
+        assert_status(bly_nested_add(f, form, &key, 1, NULL), BLY_OK);
+    return f;
+}
+
+static void nested_finds(const bly_filter *f, const char *text, unsigned level)
+{
+    unsigned char room[ROOM];
+    bly_key key = nested_key(BLY_KEYS_DOMAIN, text, room);
+    uint16_t found;
+    bly_nested_find(f, BLY_KEYS_DOMAIN, &key, 1, &found);
+    assert_int_equal(found, level);
+}
+
+/* No verb states the form of a filter that may lack markers. */
+static void test_markers_are_not_assumed(void **state)
+{
+    (void)state;
+    bly_filter *domain = nested_of(BLY_KEYS_DOMAIN, "evil.example");
+    bly_filter *wide = nested_of(BLY_KEYS_DOMAIN, "example");
+    bly_filter *any = nested_of(BLY_KEYS_UNSTATED, "tracker");
+    bly_filter *empty;
+    assert_status(bly_like(&empty, any, NULL), BLY_OK);
+    assert_status(bly_form_set(any, BLY_KEYS_DOMAIN), BLY_EPARAM);
+    assert_non_null(strstr(bly_why(), "markers"));
+    assert_status(bly_unite(domain, any), BLY_EMISMATCH);
+    assert_non_null(strstr(bly_why(), "markers"));
+    assert_status(bly_unite(any, domain), BLY_EMISMATCH);
+    assert_status(bly_intersect(any, domain), BLY_EUNSUPPORTED);
+    assert_status(bly_intersect(domain, wide), BLY_EUNSUPPORTED);
+    nested_finds(any, "a.tracker", 1);
+    assert_status(bly_form_set(empty, BLY_KEYS_DOMAIN), BLY_OK);
+    assert_status(bly_unite(empty, domain), BLY_OK);
+    assert_status(bly_unite(empty, wide), BLY_OK);
+    nested_finds(empty, "a.evil.example", 2);
+    nested_finds(empty, "b.example", 1);
+    bly_free(domain);
+    bly_free(wide);
+    bly_free(any);
+    bly_free(empty);
+}
+
 /* Levels that are added later are found: markers are looked up each time. Each
  * is added once, since a kind may hold few copies of a key. */
 static void test_a_level_is_added(void **state)
@@ -427,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_without_markers),
+        cmocka_unit_test(test_markers_are_not_assumed),
         cmocka_unit_test(test_a_level_is_added),
         cmocka_unit_test(test_a_lost_marker),
     };

@@ -292,6 +292,20 @@ def test_many_keys_within_others():
     assert not any(f.contains_many(["a" + x for x in names]))
 
 
+def test_markers_of_keys_within_others_are_not_assumed():
+    a = Filter.build("standard", ["x.org"], items=9, keys="domain")
+    b = Filter.build("standard", ["org"], items=9, keys="domain")
+    c = Filter.build("standard", ["net"], items=9, keys="any")
+    assert all(x in a | b for x in ("y.x.org", "z.org"))
+    with pytest.raises(bloomery.UnsupportedError, match="cannot be intersected"):
+        a & b
+    for first, second in (a, c), (c, a):
+        with pytest.raises(bloomery.MismatchError):
+            first | second
+    with pytest.raises(bloomery.ParameterError, match="markers"):
+        c.state_keys("domain")
+
+
 def test_keys_within_others_are_not_for_all_kinds():
     with pytest.raises(bloomery.FormError, match="lies within"):
         Filter.build("invertible:key=9", ["example.com"], items=10, keys="domain")

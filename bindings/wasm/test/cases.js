@@ -480,6 +480,8 @@ it("keys lie within others", () => {
         }
         refused(() => built.contains("a/../b c"), "EPARAM", "");
         refused(() => built.contains(7), "EPARAM", "");
+        refused(() => built.copy().intersect(built), "EUNSUPPORTED",
+            "cannot be intersected");
         refused(() => Filter.build("bloomier:bits=4", entries,
             { keys, labels: entries.map(() => 1) }), "EFORM", "lies within");
     }

@@ -519,15 +519,15 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
 static bool dedup_put_options(const dedup_settings *s,
                               const cli_operands *operands, cli_bytes *to)
 {
-    cli_text rate = report_percent(s->approximate ? s->rate : 0);
     const cli_how *how = &s->how;
     char identity[80] = "";
     bool fits = bytes_format(to, "--by %s --overlap %.10g --similar %.10g "
                              "--remove %s --approximate %d --window %" PRIu64
-                             " --rate %s lines %d%d%d%d%d%d", s->by,
+                             " --rate %.10g lines %d%d%d%d%d%d", s->by,
                              s->units.overlap, s->units.similar,
                              s->remove != NULL ? s->remove : "parts",
-                             s->approximate, s->window, rate.text, how->null,
+                             s->approximate, s->window,
+                             s->approximate ? s->rate : 0, how->null,
                              how->crlf, how->keep_cr, how->compressed,
                              how->text, how->trust)
              && bytes_text(to, " --annotate ")
@@ -536,6 +536,10 @@ static bool dedup_put_options(const dedup_settings *s,
              && bytes_text(to, " --json-field ")
              && bytes_text(to, how->member != NULL ? how->member : "");
 
+    if (fits && s->approximate)
+        fits = bytes_format(to, " --items %" PRIu64 " --memory %" PRIu64
+                            " --kind %s", s->items, s->memory,
+                            s->kind != NULL ? s->kind : "");
     for (size_t i = 0; fits && i < s->units.known; i++)
         fits = bytes_text(to, " --known ")
             && (!outputs_identity(identity, sizeof identity,
@@ -551,7 +555,7 @@ static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
 {
     cli_bytes options = { NULL, 0, 0, 0 };
     outputs_want want = { s->folder, NULL, s->resume, s->force,
-                          s->units.known };
+                          s->units.known, s->inputs.found };
     int status = CLI_ERROR;
 
     if (!dedup_put_options(s, operands, &options))

@@ -9,7 +9,6 @@
  */
 #include "bloomery/serve/serve.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,22 +213,43 @@ static bool asking_make(serve_asker *asker, size_t n, uint64_t form,
 
 /* ==== Filters =========================================================== */
 
-/* Returns whether a key is an address of IPv4 or IPv6, as in a URL. */
+/* Returns whether a key is an address of IPv4 or IPv6. */
 static bool asking_is_address(const serve_request *r, bool cut_cr)
 {
-    char text[INET6_ADDRSTRLEN];
-    struct in6_addr address;
-    size_t n = r->length - (cut_cr && r->returns);
-    bool brackets = n > 2 && r->text[0] == '[' && r->text[n - 1] == ']';
+    enum { LONGEST = 64 };
+    unsigned char room[6 * LONGEST];
+    bly_key key = { r->text, r->length - (cut_cr && r->returns) };
 
-    n -= 2 * brackets;
-    if (n >= sizeof text)
-        return false;
-    memcpy(text, r->text + brackets, n);
-    text[n] = '\0';
-    return strlen(text) == n
-        && (inet_pton(AF_INET6, text, &address) == 1
-            || (!brackets && inet_pton(AF_INET, text, &address) == 1));
+    return key.length <= LONGEST && memchr(key.data, '/', key.length) == NULL
+        && bly_form_room(BLY_KEYS_CIDR, key.length) <= sizeof room
+        && forms_key(BLY_KEYS_CIDR, key, room).data != NULL;
+}
+
+/* Returns whether a key that cannot be read as a network or domain lies within
+ * none: it is ASCII and no address, or an address of mail, or part of one of
+ * IPv4 or IPv6. An address with a zone, fe80::1%eth0, may lie within one. */
+static bool asking_outside(const serve_request *r, uint8_t class)
+{
+    bool ascii = true, v4 = true, v6 = true;
+
+    for (size_t i = 0; i < r->length; i++) {
+        ascii &= r->text[i] < 0x80 && r->text[i] != '%';
+        v4 &= isdigit(r->text[i]) || r->text[i] == '.';
+        v6 &= isxdigit(r->text[i]) || r->text[i] == ':';
+    }
+    return class == BLY_KEYS_CIDR ? ascii
+         : class == BLY_KEYS_DOMAIN
+        && (v4 || v6 || memchr(r->text, '@', r->length) != NULL);
+}
+
+/* Notes that a filter could not read request number i of the chosen ones. Of
+ * several filters, the reason is that of one in which the key may be. */
+static void asking_note(serve_asker *asker, size_t i)
+{
+    const serve_request *r = &asker->requests[asker->places[i]];
+
+    if (asker->unread[i] == 0 || asking_outside(r, asker->unread[i]))
+        asker->unread[i] = (uint8_t)(asker->form & BLY_FORM_CLASS);
 }
 
 /* Notes the keys that a filter could not read. An address lies within no
@@ -250,7 +270,7 @@ static void asking_lack(serve_asker *asker, size_t n)
             asker->one[i] = false;
         else if (asker->lacks[i]) {
             asker->one[i] = asker->how->all;
-            asker->unread[i] = (uint8_t)(asker->form & BLY_FORM_CLASS);
+            asking_note(asker, i);
         }
 }
 
@@ -280,22 +300,6 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     asking_lack(asker, n);
     asking_join(asker, n, first);
     return NULL;
-}
-
-/* Returns whether a key that cannot be read as a network or domain lies within
- * none: it is ASCII and no address, or an address of mail, IPv4 or IPv6. */
-static bool asking_outside(const serve_request *r, uint8_t class)
-{
-    bool ascii = true, v4 = true, v6 = true;
-
-    for (size_t i = 0; i < r->length; i++) {
-        ascii &= r->text[i] < 0x80;
-        v4 &= isdigit(r->text[i]) || r->text[i] == '.';
-        v6 &= isxdigit(r->text[i]) || r->text[i] == ':';
-    }
-    return class == BLY_KEYS_CIDR ? ascii
-         : class == BLY_KEYS_DOMAIN
-        && (v4 || v6 || memchr(r->text, '@', r->length) != NULL);
 }
 
 /* Stores the answer or the fault in each chosen request. */

@@ -572,8 +572,9 @@ class Filter:
         keys: a form, as in Filter. With "any", the first keys added do not set
         it either.
 
-        Raises MismatchError if the filter has a different form, and
-        ParameterError, UnsupportedError and ReadOnlyError.
+        Raises MismatchError if the filter has a different form, ParameterError
+        (also if it has keys, and those of the form lie within others),
+        UnsupportedError and ReadOnlyError.
         """
         check(lib.held_state_form(self._h, _form(keys)))
 
@@ -832,7 +833,8 @@ class Filter:
                   ) -> None:
         """Keeps the keys that are in both: `f &= other`. Finds every such key.
         Its rate is at most the smaller one of the two, but higher than that of
-        a filter built from the common keys. Errors are those of unite()."""
+        a filter built from the common keys. Errors are those of unite(); keys
+        that lie within others raise UnsupportedError."""
         self._both(lib.held_intersect, other, progress)
 
     def subtract(self, other: Filter, *, progress: Optional[Progress] = None
