@@ -239,6 +239,15 @@ static void loop_sweep(serve_loop *l)
 
 /* ==== The end =========================================================== */
 
+/* Returns whether the time to finish answers is over. It is asked for before
+ * each client, since each may have an answer that takes long. */
+static bool loop_late(serve_loop *l)
+{
+    if (l->draining)
+        l->now = report_clock();
+    return l->draining && l->now >= l->deadline;
+}
+
 /* Accepts the clients already queued, stops listening, and answers the requests
  * already received. Nothing is read after that. */
 static void loop_drain(serve_loop *l)
@@ -259,7 +268,7 @@ static void loop_drain(serve_loop *l)
         close(from->source.fd);
         *from = (loop_listener){ { LOOP_LISTENER, -1 }, 0 };
     }
-    for (serve_client *c = l->clients; c != NULL; c = next) {
+    for (serve_client *c = l->clients; c != NULL && !loop_late(l); c = next) {
         next = c->next;
         client_drain(c);
         loop_step(l, c, c->left > 0);
@@ -291,6 +300,13 @@ static int loop_timeout(const serve_loop *l)
          : l->clients != NULL ? LOOP_SWEEP : -1;
 }
 
+/* Returns whether the other events of a round are left: the end begins, and they
+ * occur again, or it is there. */
+static bool loop_breaks(serve_loop *l)
+{
+    return l->draining ? loop_late(l) : atomic_load(&l->common->stop);
+}
+
 /* Handles events. New clients come last, because accepting one may evict a
  * client whose event is still in the list. A client is handled only once, since
  * it may be gone afterwards. */
@@ -299,7 +315,7 @@ static void loop_events(serve_loop *l, const struct epoll_event *events, int n)
     loop_listener *ready[LOOP_LISTENERS];
     size_t listeners = 0;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && !loop_breaks(l); i++) {
         loop_source *source = events[i].data.ptr;
 
         if (source->kind == LOOP_LISTENER)
