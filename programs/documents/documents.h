@@ -77,6 +77,8 @@ typedef struct {
     char      **paths;          /* of the inputs                           */
     size_t      n, at;          /* the number of the current one           */
     bool       *done;           /* which were finished by an earlier run   */
+    bool       *made;           /* which this run has finished             */
+    bool        resumed;
     size_t      noted;          /* that its journal names                  */
     int         lock;           /* its journal, locked; or -1              */
     bool        open;           /* whether an output is                    */
@@ -86,7 +88,10 @@ typedef struct {
 /* How to write the outputs of the files from number `first` on. */
 typedef struct {
     const char *folder;
-    const char *options;        /* that decide what is written             */
+    const char *options;        /* that decide what is written, each with a
+                                   TAB after it, at a place of its own: empty
+                                   if it is not given. Behind a vertical tab,
+                                   a value that is compared and not shown  */
     bool        resume;         /* keep the outputs that an earlier run with
                                    the same options has finished           */
     bool        force;          /* replace other files                     */
@@ -106,9 +111,13 @@ int outputs_open(dedup_outputs *outputs, const outputs_want *want,
  * Does nothing if `outputs` is NULL. CLI_GO or CLI_ERROR. */
 int outputs_turn(dedup_outputs *outputs, const char *path);
 
-/* Finishes all outputs, or none more if `status` is CLI_ERROR. Returns
- * `status`, or CLI_ERROR. */
+/* Finishes all outputs and removes the journal, or finishes none more if
+ * `status` is CLI_ERROR. Returns `status`, or CLI_ERROR. */
 int outputs_close(dedup_outputs *outputs, int status);
+
+/* Closes after an error in the options, and removes the outputs that this run
+ * has finished. Returns CLI_ERROR. */
+int outputs_withdraw(dedup_outputs *outputs);
 
 /* ==== grams.c =========================================================== */
 
