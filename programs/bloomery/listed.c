@@ -146,7 +146,7 @@ int listed_open(cli_listed *l, const char *path, const cli_how *how)
     *l = (cli_listed){ .path = path, .end = how->null ? '\0' : '\n',
                        .fd = -1 };
     if (file == NULL)
-        return report_error("%s: %s", path, strerror(errno));
+        return report_unread("read", path, errno);
     if (fstat(fileno(file), &about) < 0 || !S_ISREG(about.st_mode))
         status = report_error("'%s' is not a regular file, and --verify-with "
                               "reads parts of it again and again: copy it to "

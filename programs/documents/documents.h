@@ -80,6 +80,7 @@ typedef struct {
 typedef struct {
     outputs_stamp stamp;        /* before the first input was read         */
     bool done;                  /* by an earlier run                       */
+    bool made;                  /* by this run                             */
     bool skipped;               /* it is not text, and has no output       */
 } outputs_input;
 
@@ -92,6 +93,7 @@ typedef struct {
     outputs_input *inputs;      /* from calloc                             */
     size_t      noted;          /* that the journal of an earlier run names */
     bool        stale;          /* whether one changed before it was ended */
+    bool        resumed;
     int         lock;           /* its journal, locked; or -1              */
     bool        open;           /* whether an output is                    */
     char       *name, *journal; /* from malloc                             */
@@ -100,7 +102,10 @@ typedef struct {
 /* How to write the outputs of the files from number `first` on. */
 typedef struct {
     const char *folder;
-    const char *options;        /* that decide what is written             */
+    const char *options;        /* that decide what is written, each with a
+                                   TAB after it, at a place of its own: empty
+                                   if it is not given. Behind a vertical tab,
+                                   a value that is compared and not shown  */
     bool        resume;         /* keep the outputs that an earlier run with
                                    the same options has finished           */
     bool        force;          /* replace other files                     */
@@ -121,9 +126,13 @@ int outputs_open(dedup_outputs *outputs, const outputs_want *want,
  * Does nothing if `outputs` is NULL. CLI_GO or CLI_ERROR. */
 int outputs_turn(dedup_outputs *outputs, const char *path);
 
-/* Finishes all outputs, or none more if `status` is CLI_ERROR. Returns
- * `status`, or CLI_ERROR. */
+/* Finishes all outputs and removes the journal, or finishes none more if
+ * `status` is CLI_ERROR. Returns `status`, or CLI_ERROR. */
 int outputs_close(dedup_outputs *outputs, int status);
+
+/* Closes after an error in the options, and removes the outputs that this run
+ * has finished. Returns CLI_ERROR. */
+int outputs_withdraw(dedup_outputs *outputs);
 
 /* ==== grams.c =========================================================== */
 

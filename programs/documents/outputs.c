@@ -7,11 +7,12 @@
  *     bloomery dedup 2 | options
  *     output or skipped | size | seconds.nanoseconds of its last change | path
  *
- * An input that -r skips, as it is not text, has no output. After an
- * interruption, --resume reads finished inputs again, since their parts must be
- * known, but does not write their outputs. They are the first ones: if an
- * output is gone, or its input changed before the journal had it, this one and
- * all behind it are written again. An input that changed later is an error.
+ * When all outputs are complete, it is removed. An input that -r skips, as it is
+ * not text, has no output. After an interruption, --resume reads finished inputs
+ * again, since their parts must be known, but does not write their outputs. They
+ * are the first ones: if an output is gone, or its input changed before the
+ * journal had it, this one and all behind it are written again. An input that
+ * changed later is an error.
  */
 #include "documents/documents.h"
 #include "frame/bytes.h"
@@ -29,7 +30,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char outputs_journal[] = ".bloomery-dedup";
 /* Room for a line of the journal, without the path. */
 enum { OUTPUTS_LINE = 96 };
 
@@ -74,23 +74,34 @@ static char *outputs_name(const char *folder, const char *path)
     return name;
 }
 
+static int outputs_make_folder(const char *name)
+{
+    struct stat about;
+
+    if (mkdir(name, 0777) == 0)
+        return CLI_GO;
+    if (errno != EEXIST)
+        return report_error("cannot create the folder '%s': %s: check it, or "
+                            "give another folder as --output-dir", name,
+                            strerror(errno));
+    if (stat(name, &about) == 0 && S_ISDIR(about.st_mode))
+        return CLI_GO;
+    return report_error("'%s' is not a folder: give another name as "
+                        "--output-dir", name);
+}
+
 /* Makes the folders above a file. */
 static int outputs_make_folders(char *name)
 {
-    for (char *slash = strchr(name + 1, '/'); slash != NULL;
-         slash = strchr(slash + 1, '/')) {
-        int failed;
+    int status = CLI_GO;
 
+    for (char *slash = strchr(name + 1, '/'); slash != NULL && status == CLI_GO;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        failed = mkdir(name, 0777) < 0 && errno != EEXIST;
-        if (failed)
-            report_error("cannot create the folder '%s': %s", name,
-                         strerror(errno));
+        status = outputs_make_folder(name);
         *slash = '/';
-        if (failed)
-            return CLI_ERROR;
     }
-    return CLI_GO;
+    return status;
 }
 
 /* Compressed files that are decompressed while they are read, and cannot be
@@ -208,6 +219,10 @@ static int outputs_check_file(const outputs_want *want, const char *path,
                          sizeof *ids, outputs_compare_ids) != NULL)
         status = report_error("'%s' is both the input and the output: give "
                               "another folder", name);
+    else if (there && S_ISDIR(about.st_mode))
+        status = report_error("'%s' is a folder, and the output would have its "
+                              "name: give another folder as --output-dir",
+                              name);
     else if (!want->resume && !want->force && there && about.st_size > 0)
         status = report_error("'%s' exists and is not empty: --resume goes on "
                               "after an interruption, and --force replaces it",
@@ -357,20 +372,88 @@ static int outputs_note(dedup_outputs *o, const char *line)
     return CLI_GO;
 }
 
-/* Locks the journal until the end, against another run in the same folder. */
-static int outputs_lock(dedup_outputs *o, bool resume)
+/* Refuses to go on without a journal. */
+static int outputs_not_begun(const dedup_outputs *o)
 {
-    o->lock = open(o->journal, O_RDWR | O_CLOEXEC | (resume ? 0 : O_CREAT),
+    size_t there = 0;
+
+    while (there < o->n && outputs_is_there(o, o->paths[there]))
+        there++;
+    if (there < o->n)
+        return report_error("'%s' is not there: nothing was begun in this "
+                            "folder, so leave out --resume", o->journal);
+    return report_error("all outputs are in '%s', and nothing is left to "
+                        "resume: if an earlier run has written them, they are "
+                        "complete. To write them anew, give --force instead",
+                        o->folder);
+}
+
+/* Returns whether the journal is still the file that is locked: a run that ends
+ * removes it. */
+static bool outputs_is_locked(const dedup_outputs *o)
+{
+    struct stat held, named;
+
+    return fstat(o->lock, &held) == 0 && stat(o->journal, &named) == 0
+        && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+/* Locks the journal until the end, against another run in the same folder. */
+static int outputs_lock(dedup_outputs *o)
+{
+    o->lock = open(o->journal, O_RDWR | O_CLOEXEC | (o->resumed ? 0 : O_CREAT),
                    0666);
     if (o->lock < 0)
-        return errno == ENOENT && resume
-             ? report_error("'%s' is not there: nothing was begun in this "
-                            "folder, so leave out --resume", o->journal)
-             : report_error("%s: %s", o->journal, strerror(errno));
-    if (flock(o->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return errno == ENOENT && o->resumed ? outputs_not_begun(o)
+             : report_error("cannot write '%s': %s: check its folder, or give "
+                            "another one as --output-dir", o->journal,
+                            strerror(errno));
+    if ((flock(o->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        && outputs_is_locked(o))
         return CLI_GO;                  /* some systems cannot lock          */
     return report_error("another run writes to '%s': wait for its end, or give "
                         "another folder", o->folder);
+}
+
+/* Appends how the earlier run had an option that differs. */
+static bool outputs_put_option(cli_bytes *to, const char *then, size_t n,
+                               const char *now, size_t m)
+{
+    size_t shown = strcspn(then, "\t\v"), shown_now = strcspn(now, "\t\v");
+
+    if (shown < n && shown == shown_now && memcmp(then, now, shown) == 0)
+        return bytes_text(to, "with another content of ")
+            && bytes_put(to, then, shown);
+    return n > 0 ? bytes_text(to, "with ") && bytes_put(to, then, shown)
+                 : bytes_text(to, "without ")
+                   && bytes_put(to, now, m < shown_now ? m : shown_now);
+}
+
+/* Refuses other options than those of the earlier run. */
+static int outputs_refuse_options(const dedup_outputs *o, const char *then,
+                                  const char *now)
+{
+    cli_bytes text = { .from = 0 };
+    bool fits = true;
+
+    while (fits && (*then != '\0' || *now != '\0')) {
+        size_t n = strcspn(then, "\t"), m = strcspn(now, "\t");
+
+        if (n != m || memcmp(then, now, n) != 0)
+            fits = (text.to == 0 || bytes_text(&text, ", "))
+                && outputs_put_option(&text, then, n, now, m);
+        then += n + (then[n] != '\0');
+        now += m + (now[m] != '\0');
+    }
+    fits = fits && bytes_put(&text, "", 1);
+    if (fits)
+        report_error("the outputs in '%s' were made %s: give the same options, "
+                     "or start again without --resume", o->folder,
+                     (const char *)text.data);
+    else
+        report_no_memory();
+    bytes_free(&text);
+    return CLI_ERROR;
 }
 
 /* Reads the journal of the interrupted run. A line without its end is that of
@@ -392,12 +475,12 @@ static int outputs_resume(dedup_outputs *o, const char *options)
         line[n - 1] = '\0';
         if (i > 0)
             status = outputs_note(o, line);
-        else if (strncmp(line, outputs_version, version) != 0
-                 || strcmp(line + version, options) != 0)
-            status = report_error("the outputs in '%s' were made with other "
-                                  "options: %s. Give these, or start again "
-                                  "without --resume", o->folder,
-                                  line + version);
+        else if (strncmp(line, outputs_version, version) != 0)
+            status = report_error("'%s' is not a journal of this version of "
+                                  "Bloomery: start again without --resume",
+                                  o->journal);
+        else if (strcmp(line + version, options) != 0)
+            status = outputs_refuse_options(o, line + version, options);
     }
     free(line);
     fclose(file);
@@ -467,7 +550,8 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
     *o = (dedup_outputs){ .folder = want->folder,
                           .paths = files->names + want->first,
                           .n = files->count - want->first,
-                          .found = want->found, .lock = -1 };
+                          .found = want->found, .lock = -1,
+                          .resumed = want->resume };
     if (outputs_check(want, files) != CLI_GO)
         return CLI_ERROR;
     o->inputs = calloc(o->n + 1, sizeof *o->inputs);
@@ -475,10 +559,10 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
         return report_no_memory();
     for (size_t i = 0; i < o->n; i++)
         o->inputs[i].stamp = outputs_take(o->paths[i]);
-    o->journal = outputs_name(want->folder, outputs_journal);
+    o->journal = outputs_name(want->folder, INPUTS_JOURNAL);
     if (o->journal == NULL || outputs_make_folders(o->journal) != CLI_GO)
         return CLI_ERROR;
-    status = outputs_lock(o, want->resume);
+    status = outputs_lock(o);
     if (status == CLI_GO && want->resume)
         status = outputs_resume(o, want->options);
     return status == CLI_GO ? outputs_begin_journal(o, want->options) : status;
@@ -487,7 +571,6 @@ int outputs_open(dedup_outputs *o, const outputs_want *want,
 /* Ends the output that is open. */
 static int outputs_end(dedup_outputs *o, int status)
 {
-    int finished;
 
     if (!o->open)
         return status;
@@ -497,9 +580,10 @@ static int outputs_end(dedup_outputs *o, int status)
     o->name = NULL;
     if (status == CLI_ERROR)
         return status;
-    finished = o->inputs[o->at].done ? outputs_check_done(o, o->at)
-                                     : outputs_finish_one(o, o->at);
-    return finished == CLI_GO ? status : CLI_ERROR;
+    if (o->inputs[o->at].done)
+        return outputs_check_done(o, o->at) == CLI_GO ? status : CLI_ERROR;
+    o->inputs[o->at].made = !o->inputs[o->at].skipped;
+    return outputs_finish_one(o, o->at) == CLI_GO ? status : CLI_ERROR;
 }
 
 /* Begins the output of the current input, unless it is there or the input is
@@ -553,10 +637,31 @@ int outputs_close(dedup_outputs *o, int status)
         status = CLI_ERROR;
     if (o->open)
         status = outputs_end(o, status);
+    if (status != CLI_ERROR && unlink(o->journal) < 0)
+        status = report_error("cannot remove '%s': %s", o->journal,
+                              strerror(errno));
     free(o->name);
     free(o->inputs);
     free(o->journal);
     if (o->lock >= 0)
         close(o->lock);
     return status;
+}
+
+int outputs_withdraw(dedup_outputs *o)
+{
+    if (o->open)
+        outputs_end(o, CLI_ERROR);
+    for (size_t i = 0; i < o->n; i++) {
+        char *name = o->inputs[i].made
+                   ? outputs_name(o->folder, outputs_relative(o->paths[i]))
+                   : NULL;
+
+        if (name != NULL && unlink(name) < 0)
+            report_error("cannot remove '%s': %s", name, strerror(errno));
+        free(name);
+    }
+    if (!o->resumed)
+        unlink(o->journal);
+    return outputs_close(o, CLI_ERROR);
 }

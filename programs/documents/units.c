@@ -539,14 +539,23 @@ size_t units_known(const units_want *want, const cli_worker *w)
 
 int units_check_known(const units_want *want, const cli_lines *lines)
 {
-    for (size_t i = 0; i < want->known; i++)
-        if (want->known_rows[i] == 0)
-            return report_error("no document in '%s', which --known names, has "
-                                "%s to compare: it is read by the same options "
-                                "as KEYS", lines->paths[i],
-                                want->by == UNITS_GRAMS && want->similar == 0
-                                ? "a line of so many words" : "a text");
-    return CLI_GO;
+    const char *member = lines->how.member;
+    size_t i = 0;
+
+    while (i < want->known && want->known_rows[i] > 0)
+        i++;
+    if (i == want->known)
+        return CLI_GO;
+    return report_error("no document in '%s', which --known names, has %s to "
+                        "compare%s%s%s%s%s: it is read by the same options as "
+                        "KEYS", lines->paths[i],
+                        want->by == UNITS_GRAMS && want->similar == 0
+                        ? "a line of so many words" : "a text",
+                        member != NULL ? " in member '" : "",
+                        member != NULL ? member : "",
+                        member != NULL ? "' (check " : "",
+                        member != NULL ? report_lack.options : "",
+                        member != NULL ? ")" : "");
 }
 
 int units_print(dedup_units *u, const dedup_rows *rows, const cli_worker *w,

@@ -42,6 +42,10 @@ int secret_read(const char *path);
 /* Draws a secret for this run. Returns CLI_GO or CLI_ERROR. */
 int secret_draw(void);
 
+/* Stores a number that tells secrets apart, from which the secret cannot be
+ * computed; 0 without a secret. CLI_GO or CLI_ERROR. */
+int secret_mark(uint64_t *mark);
+
 /* Returns whether the secret was read from this file, which must then not be
  * overwritten. */
 bool secret_is_in(const char *path);

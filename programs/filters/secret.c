@@ -136,6 +136,28 @@ int secret_read(const char *path)
     return CLI_GO;
 }
 
+/* The mark is that of a filter with this secret. */
+int secret_mark(uint64_t *mark)
+{
+    const bly_spec spec = { .capacity = 1, .rate = 0.5, .hash = secret_hash(),
+                            .secret = secret_bytes() };
+    bly_info_t stat = { .seed = 0 };
+    bly_filter *filter;
+
+    *mark = 0;
+    if (spec.secret == NULL)
+        return CLI_GO;
+    if (bly_new(&filter, "standard", &spec) < 0)
+        return filter_error();
+    if (bly_info(&stat, filter) < 0) {
+        bly_free(filter);
+        return filter_error();
+    }
+    *mark = stat.seed;
+    bly_free(filter);
+    return CLI_GO;
+}
+
 int secret_draw(void)
 {
     if (bly_draw(secret_key, sizeof secret_key) < 0)

@@ -145,6 +145,14 @@ void inputs_sort(cli_operands *list)
     list->count = n;
 }
 
+/* Returns whether this is the journal of a command. */
+static bool inputs_is_journal(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strcmp(slash != NULL ? slash + 1 : path, INPUTS_JOURNAL) == 0;
+}
+
 /* Adds an entry of a folder to its list, a folder with a '/'. Entries of other
  * types are left out. */
 static bool inputs_entry(cli_found **found, cli_operands *list,
@@ -153,7 +161,8 @@ static bool inputs_entry(cli_found **found, cli_operands *list,
     bool is_file, is_folder;
     char *name;
 
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0
+        || inputs_is_journal(entry->d_name))
         return true;
     name = inputs_name(found, folder, entry->d_name);
     if (name == NULL)
@@ -314,8 +323,8 @@ static int inputs_ask_git(cli_inputs *in, const char *folder)
         char *name = inputs_name(&in->found, folder, at);
 
         if (name == NULL
-            || (lstat(name, &about) == 0 && S_ISREG(about.st_mode)
-                && !options_append(&in->files, name)))
+            || (!inputs_is_journal(name) && lstat(name, &about) == 0
+                && S_ISREG(about.st_mode) && !options_append(&in->files, name)))
             status = report_no_memory();
     }
     bytes_free(&names);

@@ -26,6 +26,10 @@ typedef struct {
     size_t       length;
 } cli_inputs;
 
+/* The name of the journal in the folder of `dedup --output-dir`. Folders are
+ * read without files of this name. */
+#define INPUTS_JOURNAL ".bloomery-dedup"
+
 #define CLI_FILES_OPTIONS(settings, inputs)                                   \
     { 0, "files0-from", "FILE", CLI_TEXT, offsetof(settings, inputs.list),    \
       false, "Read the files whose names FILE holds, each ended by a NUL, as "\

@@ -56,6 +56,7 @@ check 'nothing is printed' test ! -s out
 for file in $files; do
     check "$file has an output" test -e "out.d/$file"
 done
+check 'and its journal is gone' test ! -e out.d/.bloomery-dedup
 dedup --output-dir out.d
 refused 'outputs that are there' "exists and is not empty: --resume goes on"
 dedup --output-dir out.d --force
@@ -63,9 +64,19 @@ plain out.d >got
 check '--force: they are replaced' cmp got want
 
 # ---- again after an interruption --------------------------------------------
+# journal: the journal of a run that fails at the fifth output.
+journal() {
+    rm -rf broken
+    mkdir -p broken/in
+    : >broken/in/deep
+    dedup --output-dir broken
+    refused 'a file in the place of a folder' "'broken/in/deep' is not a folder"
+}
+
 # As if it had been interrupted in the third file.
 resumed() {
-    head -n 3 out.d/.bloomery-dedup >journal
+    journal
+    head -n 3 broken/.bloomery-dedup >journal
     [ $# -eq 0 ] || printf '%s' "$1" >>journal
     cp journal out.d/.bloomery-dedup
     rm -f out.d/in/3* out.d/in/4* out.d/in/deep/*
@@ -77,18 +88,30 @@ check '--resume: what is complete stays' grep -q '^as it was$' out.d/in/1.jsonl
 plain out.d | sed 1d >got
 sed '1,200d' want >rest
 check '--resume: the others are as without an interruption' cmp got rest
-check '--resume: the journal has all of them' \
-    test "$(sed -n '$=' out.d/.bloomery-dedup)" = 6
+check '--resume: then the journal is gone' test ! -e out.d/.bloomery-dedup
 resumed '123 45'
 plain out.d | sed 1d >got
 check '--resume: a line that was cut does not matter' cmp got rest
 dedup --output-dir out.d --resume
+refused '--resume of what is complete' \
+    "all outputs are in 'out.d', and nothing is left to resume"
 plain out.d | sed 1d >got
-check '--resume of what is complete changes nothing' cmp got rest
+check 'which changes nothing' cmp got rest
+journal
+cp broken/.bloomery-dedup out.d
+try dedup -r --json-field text out.d
+check '-r: a journal is not read' test "$(grep -c '^bloomery' out)" = 0
 try dedup --json-field text --by paragraphs --output-dir out.d --resume in/1.jsonl
-refused 'other options' 'were made with other options'
+refused 'other options' "outputs in 'out.d' were made with --by lines: give the same"
+try dedup --json-field text --by lines --trust-json --remove both --overlap 0.5 \
+    --output-dir out.d --resume in/1.jsonl
+refused 'each that differs' \
+    'were made with --overlap 0.8, without --remove both, without --trust-json: '
 try dedup --json-field text --by lines --output-dir out.d --resume in/1.jsonl
 refused 'other files' 'give the same files in the same order'
+echo 'bloomery dedup 1 --by lines' >broken/.bloomery-dedup
+dedup --output-dir broken --resume
+refused 'the journal of another version' 'not a journal of this version'
 echo '{"text":"new"}' >>in/1.jsonl
 dedup --output-dir out.d --resume
 refused 'a file that has changed' "'in/1.jsonl' has changed since"
@@ -132,6 +155,7 @@ until_is() {
         tries=$((tries + 1))
     done
 }
+journal_of() { test "$(sed -n '$=' grow/.bloomery-dedup)" = "$1"; }
 whole_journal() { ! grep -q '^out$' grow/.bloomery-dedup; }
 again() {
     try dedup --json-field text --by lines -a --key-file key --output-dir grow \
@@ -149,8 +173,7 @@ until_is [ -e grow/grows.jsonl ]
 kill -9 $begun
 wait $begun 2>killed.log
 exec 5>&-
-check 'an input that grew is not in the journal' \
-    test "$(sed -n '$=' grow/.bloomery-dedup)" = 1
+check 'an input that grew is not in the journal' journal_of 1
 rm slow
 echo '{"text":"late"}' >slow
 again
@@ -159,11 +182,16 @@ check 'what was added is in one output' \
     test "$(cat grow/grows.jsonl grow/slow | grep -c late)" = 1
 rm slow
 mkfifo slow
-sed -n 1,2p grow/.bloomery-dedup >journal
-printf 'out' | cat journal - >grow/.bloomery-dedup
+begin grow --force
+echo '{"text":"b"}' >&5
+until_is journal_of 2
+kill -9 $begun
+wait $begun 2>killed.log
+exec 5>&-
+printf 'out' >>grow/.bloomery-dedup
 begin grow --resume
 until_is whole_journal
-until_is [ "$(sed -n '$=' grow/.bloomery-dedup)" = 2 ]
+until_is journal_of 2
 sleep 0.01
 echo '{"text":"later"}' >>grows.jsonl
 echo '{"text":"c"}' >&5
@@ -180,8 +208,11 @@ refused 'and after that' "'grows.jsonl' has changed since it was read"
 for i in 1 2 3; do
     echo "{\"text\":\"$i\"}" >$i.jsonl
 done
+mkdir -p sub gone
+: >gone/sub                     # the last output cannot be written
+echo '{"text":"b"}' >sub/b.jsonl
 three() { try dedup --json-field text --by lines --output-dir gone "$@" \
-    1.jsonl 2.jsonl 3.jsonl; }
+    1.jsonl 2.jsonl 3.jsonl sub/b.jsonl; }
 three
 for i in 1 2 3; do
     for mark in 1 2 3; do
@@ -189,7 +220,7 @@ for i in 1 2 3; do
     done
     rm gone/$i.jsonl
     three --resume
-    status_is "output $i is gone" 0
+    refused "output $i is gone" "'gone/sub' is not a folder"
     check "and is written again" cmp gone/$i.jsonl $i.jsonl
     check 'the journal is in order' \
         test "$(sed -n 's/.* //p' gone/.bloomery-dedup | tail -n 3 |
@@ -205,14 +236,16 @@ printf '\0' >tree/2
 echo '{"text":"a b"}' >tree/3
 : >tree/4
 printf '\0' >tree/5
+mkdir -p tree/sub skip/tree
+echo '{"text":"b"}' >tree/sub/b
+: >skip/tree/sub
 for again in '' --resume; do
     # shellcheck disable=SC2086  # an option or none
     try dedup --json-field text --by lines --output-dir skip $again -r tree
-    status_is "-r with files that are skipped, '$again'" 0
+    refused "-r with files that are skipped, '$again'" 'is not a folder'
     check "which have no outputs, '$again'" [ ! -e skip/tree/2 ]
     check "nor at the end, '$again'" [ ! -e skip/tree/5 ]
     check "an empty file has one, '$again'" [ -e skip/tree/4 ]
-    check "the note says so, '$again'" grep -q '2 files are not text' err
     check "the journal has all five, '$again'" \
         test "$(sed -n '$=' skip/.bloomery-dedup)" = 6
     check 'the journal says which' \
@@ -226,41 +259,61 @@ try dedup --json-field text --by lines --output-dir skip --resume -r tree
 refused 'a file that has become text' 'has changed since it was read'
 
 # ---- other inputs, and other hashes -----------------------------------------
+# These runs fail at the second output, whose folder is a file, and so leave
+# their journal.
+mkdir -p sub two keyed folder/a.jsonl
+: >two/sub
+: >keyed/sub
 printf '{"text":"a"}\n' >a.jsonl
-printf '{"text":"b"}\n' >b.jsonl
+printf '{"text":"b"}\n' >sub/b.jsonl
 printf '{"text":"k"}\n' >known.jsonl
 by='dedup --json-field text --by lines --output-dir two'
 # shellcheck disable=SC2086  # words
-try $by --known known.jsonl a.jsonl b.jsonl
+try $by --known known.jsonl a.jsonl sub/b.jsonl
 # shellcheck disable=SC2086
-try $by --resume --known known.jsonl b.jsonl a.jsonl
+try $by --resume --known known.jsonl sub/b.jsonl a.jsonl
 refused 'another order of inputs' 'in the same order'
 # shellcheck disable=SC2086
-try $by --resume --known b.jsonl a.jsonl b.jsonl
-refused 'another known file' 'were made with other options'
+try $by --resume --known sub/b.jsonl a.jsonl sub/b.jsonl
+refused 'another known file' 'were made with --known known.jsonl: '
+# shellcheck disable=SC2086
+try $by --resume a.jsonl sub/b.jsonl
+refused 'no known file' 'were made with --known known.jsonl: '
 printf '{"text":"other"}\n' >known.jsonl
 # shellcheck disable=SC2086
-try $by --resume --known known.jsonl a.jsonl b.jsonl
-refused 'a known file that changed' 'were made with other options'
+try $by --resume --known known.jsonl a.jsonl sub/b.jsonl
+refused 'a known file that changed' \
+    'were made with another content of --known known.jsonl: '
 for how in '--similar 80%' '--by lines -a' '--by lines -w 9'; do
     # shellcheck disable=SC2086
     try dedup --json-field text $how --output-dir two --resume a.jsonl
     refused "--resume $how" 'needs the hashes of the earlier run'
 done
 printf '0123456789abcdef' >key
-chmod 600 key
+printf '0123456789abcdeF' >other.key
+chmod 600 key other.key
+by='dedup --json-field text --by lines -a --output-dir keyed'
 # shellcheck disable=SC2086
-try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
-    a.jsonl b.jsonl
-try dedup --json-field text --by lines -a --key-file key --output-dir keyed \
-    --resume a.jsonl b.jsonl
-status_is '--resume -a with the key' 0
-for other in '-n 9k' '-k scalable:of=standard' '-p 0.1001%' '-M 2M'; do
+try $by --key-file key a.jsonl sub/b.jsonl
+check 'the journal does not have the secret' \
+    test "$(grep -c 0123456789abcdef keyed/.bloomery-dedup)" = 0
+# shellcheck disable=SC2086
+try $by --key-file other.key --resume a.jsonl sub/b.jsonl
+refused 'another secret' 'were made with another content of --key-file: '
+for other in '--items 1000' '--kind scalable:of=standard' \
+    '--memory 2097152'; do
     # shellcheck disable=SC2086  # an option and its value
-    try dedup --json-field text --by lines -a --key-file key \
-        --output-dir keyed --resume $other a.jsonl b.jsonl
-    refused "--resume with $other" 'were made with other options'
+    try $by --key-file key --resume $other a.jsonl sub/b.jsonl
+    refused "another filter, $other" "were made without $other: "
 done
+# shellcheck disable=SC2086
+try $by --key-file key -p 0.1001% --resume a.jsonl sub/b.jsonl
+refused 'another rate' 'were made with --rate 0.001: '
+rm keyed/sub
+# shellcheck disable=SC2086
+try $by --key-file key --resume a.jsonl sub/b.jsonl
+status_is '--resume -a with the key' 0
+check 'and the last output is there' test -e keyed/sub/b.jsonl
 
 # ---- what cannot have outputs -----------------------------------------------
 dedup --output-dir in
@@ -279,6 +332,18 @@ check 'which stays' cmp link.d/here.jsonl linked
 try dedup --json-field text --by lines --output-dir link --force \
     --known link.d/here.jsonl here.jsonl
 refused 'an output that is a known file' 'is both the input and the output'
+try dedup --json-field text --by lines --output-dir folder a.jsonl
+refused 'a folder in the place of an output' "'folder/a.jsonl' is a folder"
+try dedup --json-field text --by lines --output-dir /dev/null a.jsonl
+refused 'a device as the folder' "'/dev/null' is not a folder: give another"
+for how in '--by lines' '--by ngrams=2 -a' '--similar 80%'; do
+    rm -rf out2
+    # shellcheck disable=SC2086
+    try dedup --json-field txet $how --output-dir out2 a.jsonl sub/b.jsonl
+    refused "$how: no document has the member" \
+        "no line has member 'txet': .*: the members are text"
+    check "$how: and no output is left" test -z "$(find out2 -type f)"
+done
 try dedup --json-field text --by lines --output-dir out2 <here.jsonl
 refused 'standard input' 'has no name for an output'
 try dedup --json-field text --by lines --output-dir out2 in/../here.jsonl

@@ -126,7 +126,7 @@ mv out wanted
 try dedup --json-field text --by lines --known first.jsonl then.jsonl
 check '--known: the others from a pipe' cmp out wanted
 try dedup --json-field id --by lines --known one some.jsonl
-refused '--known without the member' "no document in 'one', which --known names"
+refused '--known without the member' "no document in 'one', which --known names, has a text to compare in member 'id' \\(check "
 try dedup --json-field id --by lines --known some.jsonl --known one some.jsonl
 refused '--known of which one lacks the member' "no document in 'one'"
 try dedup --json-field text --by ngrams=100 --known some.jsonl corpus.jsonl

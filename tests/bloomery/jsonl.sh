@@ -249,7 +249,8 @@ for job in 'build -o no.bly' 'query one.bly' 'query -q one.bly' 'add one.bly' \
     refused "$job: no objects" 'no line is a JSON object: .* leave out --json-field$'
 done
 try dedup --json-field k users.csv
-note 'dedup: no objects' 'note: no line is a JSON object: '
+check 'dedup: no objects' grep -q ': no line is a JSON object: ' err
+status_is 'dedup: which is an error' 2
 check 'dedup: and every line is printed' cmp -s out users.csv
 try dedup --json-field k some
 check 'dedup: what has no key is kept' cmp -s some out

@@ -135,7 +135,7 @@ refused 'a list with CR LF' "line 1 of 'crlf' ends with CR LF"
 try query --verify-with - odd.bly all
 refused 'a list from a pipe' 'cannot be standard input'
 try query --verify-with none odd.bly all
-refused 'a list that is not there' 'none: '
+refused 'a list that is not there' "cannot read 'none': .*: check the name"
 printf '61\n' | try build --as hex -n 10 -o hex.bly
 try query --verify-with odd hex.bly all
 refused 'keys that are no text' 'for keys that are text'

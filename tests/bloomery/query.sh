@@ -151,7 +151,8 @@ try join --list-field 9 -f 1 ask ask
 refused 'join: no line of LIST has the column' \
     'no line of LIST has such a column: check --list-field and -t$'
 try dedup -f 9 ask
-note 'dedup: no line has the column' "note: $none"
+check 'dedup: no line has the column' grep -q ": $none" err
+status_is 'which is an error' 2
 check 'and all lines are printed' cmp -s out ask
 for job in 'add f.bly' 'diff f.bly' 'sketch -o no.bly' 'build -o no.bly'; do
     # shellcheck disable=SC2086  # words

@@ -96,12 +96,15 @@ static const cli_option dedup_options[] = {
     { 0, "output-dir", "FOLDER", CLI_TEXT, offsetof(dedup_settings, folder),
       false, "With --by and --similar: write the documents of each input file "
       "to a file of its name in FOLDER, and compress it if the name ends in "
-      ".gz or .zst. A file gets its name when it is complete.",
+      ".gz or .zst. A file gets its name when it is complete. The journal for "
+      "--resume, " INPUTS_JOURNAL ", is removed when all are; -r reads no file "
+      "of this name.",
       .excludes = "output", .needs = "by similar",
       .group = CLI_OUTPUT },
     { 0, "resume", NULL, CLI_FLAG, offsetof(dedup_settings, resume), false,
-      "With --output-dir: go on after an interruption. Inputs whose outputs "
-      "are complete are read again, and these outputs stay.",
+      "With --output-dir: go on after an interruption, with the same options. "
+      "Inputs whose outputs are complete are read again, and these outputs "
+      "stay.",
       .needs = "output-dir",
       .group = CLI_OUTPUT },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
@@ -404,10 +407,7 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                     report_speed(report_per_second(tally->lines,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
-    if (tally->keyless < tally->lines)
-        report_unique(tally->keyless);
-    else if (report_unexplained(tally->keyless) > 0)
-        report_note("note: %s", report_none());
+    report_unique(tally->keyless);
     if (s->units.similar > 0)
         dedup_tell_similar(s, tally);
     else if (s->by != NULL)
@@ -514,39 +514,91 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
     return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
 }
 
-/* Writes the options that decide what is written, and the known files. Returns
- * false if memory is short. */
-static bool dedup_put_options(const dedup_settings *s,
-                              const cli_operands *operands, cli_bytes *to)
+/* Appends an option, or nothing if it is not given, and a TAB. `value` may be
+ * NULL. */
+static bool dedup_put(cli_bytes *to, bool given, const char *option,
+                      const char *value)
 {
-    const cli_how *how = &s->how;
-    char identity[80] = "";
-    bool fits = bytes_format(to, "--by %s --overlap %.10g --similar %.10g "
-                             "--remove %s --approximate %d --window %" PRIu64
-                             " --rate %.10g lines %d%d%d%d%d%d", s->by,
-                             s->units.overlap, s->units.similar,
-                             s->remove != NULL ? s->remove : "parts",
-                             s->approximate, s->window,
-                             s->approximate ? s->rate : 0, how->null,
-                             how->crlf, how->keep_cr, how->compressed,
-                             how->text, how->trust)
-             && bytes_text(to, " --annotate ")
-             && bytes_text(to, s->units.annotate != NULL ? s->units.annotate
-                                                         : "")
-             && bytes_text(to, " --json-field ")
-             && bytes_text(to, how->member != NULL ? how->member : "");
+    return (!given || bytes_text(to, option))
+        && (!given || value == NULL
+            || (bytes_text(to, " ") && bytes_text(to, value)))
+        && bytes_text(to, "\t");
+}
 
-    if (fits && s->approximate)
-        fits = bytes_format(to, " --items %" PRIu64 " --memory %" PRIu64
-                            " --kind %s", s->items, s->memory,
-                            s->kind != NULL ? s->kind : "");
+/* Appends an option that takes a real number, which is positive if it is
+ * given. */
+static bool dedup_put_real(cli_bytes *to, const char *option, double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.10g", value);
+    return dedup_put(to, value > 0, option, text);
+}
+
+static bool dedup_put_count(cli_bytes *to, const char *option, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return dedup_put(to, value > 0, option, text);
+}
+
+/* Appends the options about lines and members. */
+static bool dedup_put_how(const cli_how *how, cli_bytes *to)
+{
+    return dedup_put(to, how->null, "-0", NULL)
+        && dedup_put(to, how->crlf, "--crlf", NULL)
+        && dedup_put(to, how->keep_cr, "--keep-cr", NULL)
+        && dedup_put(to, how->compressed, "--no-decompress", NULL)
+        && dedup_put(to, how->text, "--text", NULL)
+        && dedup_put(to, how->trust, "--trust-json", NULL)
+        && dedup_put(to, how->member != NULL, "--json-field", how->member);
+}
+
+/* Appends the known files, with what identifies their content. */
+static bool dedup_put_known(const dedup_settings *s,
+                            const cli_operands *operands, cli_bytes *to)
+{
+    char identity[80];
+    bool fits = true;
+
     for (size_t i = 0; fits && i < s->units.known; i++)
-        fits = bytes_text(to, " --known ")
+        fits = bytes_format(to, "--known %s", operands->names[i])
             && (!outputs_identity(identity, sizeof identity,
                                   operands->names[i])
-                || bytes_text(to, identity))
-            && bytes_text(to, operands->names[i]);
-    return fits && bytes_put(to, "", 1);
+                || bytes_format(to, "\v%s", identity))
+            && bytes_text(to, "\t");
+    return fits;
+}
+
+/* Writes the options that decide what is written, and the known files. The
+ * secret is told apart from others, but not written. CLI_GO or CLI_ERROR. */
+static int dedup_put_options(const dedup_settings *s,
+                             const cli_operands *operands, cli_bytes *to)
+{
+    bool by_secret = s->approximate && s->key_file != NULL;
+    uint64_t mark = 0;
+    bool fits;
+
+    if (by_secret && secret_mark(&mark) != CLI_GO)
+        return CLI_ERROR;
+    fits = dedup_put(to, true, "--by", s->by)
+        && dedup_put_real(to, "--overlap", s->units.overlap)
+        && dedup_put_real(to, "--similar", s->units.similar)
+        && dedup_put(to, s->remove != NULL, "--remove", s->remove)
+        && dedup_put(to, s->approximate && s->window == 0, "--approximate",
+                     NULL)
+        && dedup_put(to, s->kind != NULL, "--kind", s->kind)
+        && dedup_put_count(to, "--items", s->items)
+        && dedup_put_count(to, "--memory", s->approximate ? s->memory : 0)
+        && dedup_put_count(to, "--window", s->window)
+        && dedup_put_real(to, "--rate", s->approximate ? s->rate : 0)
+        && (!by_secret || bytes_format(to, "--key-file\v%016" PRIx64, mark))
+        && bytes_text(to, "\t") && dedup_put_how(&s->how, to)
+        && dedup_put(to, s->units.annotate != NULL, "--annotate",
+                     s->units.annotate)
+        && dedup_put_known(s, operands, to) && bytes_put(to, "", 1);
+    return fits ? CLI_GO : report_no_memory();
 }
 
 /* Opens the outputs of all files but the known ones. The journal records the
@@ -558,8 +610,10 @@ static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
                           s->units.known, s->inputs.found };
     int status = CLI_ERROR;
 
-    if (!dedup_put_options(s, operands, &options))
-        return report_no_memory();
+    if (dedup_put_options(s, operands, &options) != CLI_GO) {
+        bytes_free(&options);
+        return CLI_ERROR;
+    }
     want.options = (const char *)options.data;
     s->units.outputs = &s->outputs;
     s->outputs.lock = -1;
@@ -570,6 +624,15 @@ static int dedup_open_outputs(dedup_settings *s, const cli_operands *operands)
         status = outputs_open(&s->outputs, &want, operands);
     bytes_free(&options);
     return status == CLI_GO ? status : outputs_close(&s->outputs, CLI_ERROR);
+}
+
+/* Returns whether no line had anything to compare, and no note has told why: an
+ * option is wrong. */
+static bool dedup_compared_none(const dedup_settings *s,
+                                const dedup_tally *tally)
+{
+    return tally->keyless > 0 && tally->keyless == tally->lines
+        && (s->by != NULL || report_unexplained(tally->keyless) > 0);
 }
 
 static int dedup_lines(dedup_settings *s, const cli_operands *operands)
@@ -589,11 +652,14 @@ static int dedup_lines(dedup_settings *s, const cli_operands *operands)
     status = (s->units.similar > 0 ? dedup_similar
               : s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
                                                                   &tally);
-    if (status == CLI_OK && s->by != NULL && tally.keyless > 0
-        && tally.keyless == tally.lines)
+    if (status == CLI_OK && dedup_compared_none(s, &tally))
         status = report_error("%s", report_none());
-    status = s->folder != NULL ? outputs_close(&s->outputs, status)
-                               : output_close(status);
+    if (s->folder == NULL)
+        status = output_close(status);
+    else if (dedup_compared_none(s, &tally))
+        status = outputs_withdraw(&s->outputs);
+    else
+        status = outputs_close(&s->outputs, status);
     if (status == CLI_OK && !output_failed())
         dedup_report(s, &tally, report_clock() - start);
     return tally.over ? CLI_ERROR : status;
@@ -677,7 +743,8 @@ const cli_command cmd_dedup = {
         "--window, old lines are forgotten, and printed when they return.\n\n"
         "With -f, lines are compared by columns, and the first line with them "
         "is printed whole. A line that lacks a column is different from all "
-        "others. A last line without a newline gets one, as in awk, sort and "
+        "others; if no line has it, the status is 2. A last line without a "
+        "newline gets one, as in awk, sort and "
         "uniq.\n\n"
         "With --by, parts of documents are compared, and what is left of each "
         "document is printed: only the text of its member changes. A part is "
