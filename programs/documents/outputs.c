@@ -7,12 +7,12 @@
  *     bloomery dedup 2 | options
  *     output or skipped | size | seconds.nanoseconds of its last change | path
  *
- * When all outputs are complete, it is removed. An input that -r skips, as it is
- * not text, has no output. After an interruption, --resume reads finished inputs
- * again, since their parts must be known, but does not write their outputs. They
- * are the first ones: if an output is gone, or its input changed before the
- * journal had it, this one and all behind it are written again. An input that
- * changed later is an error.
+ * When all outputs are complete, it is removed. An input that -r skips, as it
+ * is not text, has no output. After an interruption, --resume reads finished
+ * inputs again, since their parts must be known, but does not write their
+ * outputs. They are the first ones: if an output is gone, or its input changed
+ * before the journal had it, this one and all behind it are written again. An
+ * input that changed later is an error.
  */
 #include "documents/documents.h"
 #include "frame/bytes.h"
@@ -383,8 +383,7 @@ static int outputs_not_begun(const dedup_outputs *o)
         return report_error("'%s' is not there: nothing was begun in this "
                             "folder, so leave out --resume", o->journal);
     return report_error("all outputs are in '%s', and nothing is left to "
-                        "resume: if an earlier run has written them, they are "
-                        "complete. To write them anew, give --force instead",
+                        "resume. To write them anew, give --force instead",
                         o->folder);
 }
 

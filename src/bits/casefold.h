@@ -26,10 +26,10 @@ enum { CASEFOLD_TIMES = 3 };
 size_t casefold_utf8(char *to, size_t room, const char *from, size_t n);
 
 /* Writes a domain's name in lower case and ASCII (IDNA, by UTS #46), and
- * returns its number of bytes. SIZE_MAX: it is not such a name, it has more than
- * 1024 bytes, the result does not fit, or the library is built without ICU. A
- * capital gives what its small letter does, with two exceptions of IDNA: I is i,
- * not U+0131, and the capital of the final sigma is the other sigma. */
+ * returns its number of bytes. SIZE_MAX: it is not such a name, it has more
+ * than 1024 bytes, the result does not fit, or the library is built without
+ * ICU. A capital gives what its small letter does, with two exceptions of IDNA:
+ * I is i, not U+0131, and the capital of the final sigma is the other sigma. */
 size_t casefold_domain(char *to, size_t room, const char *from, size_t n);
 
 #endif /* BLY_BITS_CASEFOLD_H */
