@@ -300,8 +300,8 @@ static int loop_timeout(const serve_loop *l)
          : l->clients != NULL ? LOOP_SWEEP : -1;
 }
 
-/* Returns whether the other events of a round are left: the end begins, and they
- * occur again, or it is there. */
+/* Returns whether the other events of a round are left: the end begins, and
+ * they occur again, or it is there. */
 static bool loop_breaks(serve_loop *l)
 {
     return l->draining ? loop_late(l) : atomic_load(&l->common->stop);
