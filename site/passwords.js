@@ -57,6 +57,16 @@ function demonstrate() {
         "The demonstration");
 }
 
+// Passwords that every list has. A filter does not say which hashes it holds: one
+// that lacks most of these may be of other hashes, such as NTLM's.
+const USUAL = ["123456", "password", "qwerty", "111111", "iloveyou"];
+
+const hashOf = async (password) => new Uint8Array(await crypto.subtle.digest(
+    "SHA-1", new TextEncoder().encode(password)));
+
+const contains = (hash, form) =>
+    keysOf(hash, form).some((key) => filter.contains(key));
+
 // ---- The password ---------------------------------------------------------------
 
 async function ask() {
@@ -67,20 +77,25 @@ async function ask() {
         say("why", "");
         return;
     }
-    const hash = new Uint8Array(await crypto.subtle.digest("SHA-1",
-        new TextEncoder().encode(password)));
+    const [hash, ...usual] = await Promise.all([password, ...USUAL].map(hashOf));
     if (number !== asked)
         return;                 // another question or filter came meanwhile
     const info = filter.info();
     const keys = keysOf(hash, info.keys);
-    const found = keys.some((key) => filter.contains(key));
-    $("answer").classList.toggle("no", !found);
-    $("answer").replaceChildren(element("strong", {},
-        found ? "Perhaps leaked." : "Certainly not in the list."));
+    const found = contains(hash, info.keys);
+    const sure = usual.filter((one) => contains(one, info.keys)).length >
+        USUAL.length / 2;
+    $("answer").classList.toggle("no", !found && sure);
+    $("answer").replaceChildren(element("strong", {}, found ? "Perhaps leaked."
+        : sure ? "Certainly not in the list." : "Not found."));
     say("why", found ? "Choose another password. Of passwords that are not in " +
         `the list, a share of ${percent(1 - (1 - info.rate) ** keys.length)} ` +
         "gets this answer by mistake."
-        : "That does not make it a good one: others may guess it all the same.");
+        : sure ? "That does not make it a good one: others may guess it all the " +
+        "same."
+        : "This filter lacks most of the passwords that everybody tries first, " +
+        "such as 123456. If it holds other hashes than SHA-1, such as those of " +
+        "NTLM, with 32 digits, this page cannot find any password in it.");
 }
 
 // ---- Begin ---------------------------------------------------------------------

@@ -369,9 +369,13 @@ async function offered(tab, file) {
 // them, and after the page has loaded nothing asks for anything.
 async function passwords() {
     const hashes = path.join(work, "hashes.txt");
-    fs.writeFileSync(hashes, words.map((word) => `${sha1(word)}\n`).join(""));
+    const leaked = [...words, "123456", "password", "qwerty", "iloveyou"];
+    fs.writeFileSync(hashes, leaked.map((word) => `${sha1(word)}\n`).join(""));
     fs.writeFileSync(path.join(work, "HASHES.txt"),
-        words.map((word) => `${sha1(word).toUpperCase()}\n`).join(""));
+        leaked.map((word) => `${sha1(word).toUpperCase()}\n`).join(""));
+    const others = path.join(work, "other-hashes.txt");
+    fs.writeFileSync(others, leaked.map((word) =>
+        `${createHash("md5").update(word).digest("hex")}\n`).join(""));
     const made = { "hex.bly": ["--as", "hex", "-k", "fuse", hashes],
         "lower.bly": ["-k", "standard", hashes],
         "upper.bly": ["-k", "ribbon", path.join(work, "HASHES.txt")],
@@ -395,6 +399,16 @@ async function passwords() {
                 /Certainly not/.test(await tried(tab, `${words[3]} `)),
             `${name}: one of its passwords is found, and another one is not`);
         }
+        const other = path.join(work, "other-hashes.bly");
+        fs.rmSync(other, { force: true });
+        execFileSync(command, ["build", "--as", "hex", "-p", "1e-6", "-o", other,
+            others], { stdio: "pipe" });
+        check(await offered(tab, other) === "" &&
+            /^Not found/.test(await tried(tab, "123456")) &&
+            /NTLM/.test(await text(tab, "why")),
+        "a filter of other hashes is not trusted");
+        check(await offered(tab, path.join(work, "hex.bly")) === "",
+            "another filter takes its place");
         const numbers = path.join(work, "numbers-of-passwords.bly");
         fs.rmSync(numbers, { force: true });
         execFileSync(command, ["build", "--as", "number", "-n", "9", "-o",
