@@ -101,8 +101,10 @@ static void test_their_larger_filters(void **state)
         size_t      bytes;
         uint64_t    sum;
     } theirs[] = {
-        { "rocksribbon:bits=20", ribbon_long, 3000, 4853, UINT64_C(0xC8117EDE00E98C46) },
-        { "rocksribbon:bits=100", ribbon_plain, 1000, 4101, UINT64_C(0x7BE1D475B4BEC039) },
+        { "rocksribbon:bits=20", ribbon_long, 3000, 4853,
+          UINT64_C(0xC8117EDE00E98C46) },
+        { "rocksribbon:bits=100", ribbon_plain, 1000, 4101,
+          UINT64_C(0x7BE1D475B4BEC039) },
     };
     for (size_t i = 0; i < 2; i++) {
         bly_filter *filter = ribbon_of(theirs[i].kind, theirs[i].key,
