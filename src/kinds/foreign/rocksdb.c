@@ -15,9 +15,10 @@
  *
  * - No database must read the filter: `blocked` is the same idea with a hash
  *   of 64 bits.
- * - The filter is of another RocksDB format (older than version 5, or Ribbon):
- *   it is refused. So is the empty one that RocksDB writes when a filter would
- *   have cost too much, which answers "perhaps" to every key.
+ * - The filter is a Ribbon filter (NewRibbonFilterPolicy): `rocksribbon`.
+ * - The filter is of format version 4 or older: it is refused. So is the empty
+ *   one that RocksDB writes when a filter would have cost too much, which
+ *   answers "perhaps" to every key.
  *
  * COST
  *
@@ -42,8 +43,8 @@
  *
  * A file without lines contains no key. 1 .. 7f in place of the mark is an
  * older filter, whose hash reads the last bytes of a key as signed numbers. fe
- * is Ribbon, which only RocksDB's own code reads. 00 is a filter that RocksDB
- * left out. All of these are refused.
+ * is Ribbon, which is kind `rocksribbon`. 00 is a filter that RocksDB left out.
+ * All of these are refused.
  *
  * MATHS
  *
@@ -186,11 +187,14 @@ static bly_status rocksdb_check_tail(const uint8_t *file, uint64_t bytes)
                            (unsigned long long)bytes);
     uint64_t at = bytes - ROCKSDB_TAIL;
     const uint8_t *tail = file + at;
-    if (tail[0] == ROCKSDB_RIBBON || (tail[0] == ROCKSDB_MARK && tail[1] != 0))
+    if (tail[0] == ROCKSDB_RIBBON)
         return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
-                           "%llu: it is a Ribbon filter, or of a later kind, "
-                           "not a Bloom filter: query the database itself",
-                           (unsigned long long)at);
+                           "%llu: it is a Ribbon filter: name the format "
+                           "rocksribbon", (unsigned long long)at);
+    if (tail[0] == ROCKSDB_MARK && tail[1] != 0)
+        return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
+                           "%llu: it is of a later kind: query the database "
+                           "itself", (unsigned long long)at + 1);
     if (tail[0] != ROCKSDB_MARK)
         return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
                            "%llu: it is from before format version 5, or cut "

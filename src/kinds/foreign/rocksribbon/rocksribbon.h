@@ -29,7 +29,7 @@ typedef struct {
     uint32_t columns;                   /* of the others                     */
 } rocksribbon_shape;
 
-/* What a key demands: among the slots from `start` on, the XOR of the rows
+/* The equation of a key: among the slots from `start` on, the XOR of the rows
  * whose coefficient is 1 is `row`. */
 typedef struct {
     uint64_t start;
