@@ -47,7 +47,8 @@ static bool container_ends(int file)
  * files. No such filter ends with the bytes that these files end with. */
 static bool container_format(void)
 {
-    static const char *const inside[] = { "parquet", "leveldb", "rocksdb" };
+    static const char *const inside[] = { "parquet", "leveldb", "rocksdb",
+                                          "rocksribbon" };
     const char *format = format_how()->format;
 
     for (size_t i = 0; format != NULL && i < sizeof inside / sizeof *inside;

@@ -30,9 +30,10 @@
  *      partitionedfilter.rocksdb.Builtin...    RocksDB: a block of handles of
  *              several, each of the keys of a part of the table
  *
- * and of others none that can be asked here: they are listed as lacking.
- * Neither can RocksDB's where its properties say that it has only prefixes of
- * keys, nor what is no Bloom filter of its version 5.
+ * Filters of other policies cannot be queried here and are listed as lacking.
+ * So are RocksDB's if the properties say that they have only prefixes of keys,
+ * and those that are neither a Bloom filter of version 5 nor a Ribbon filter,
+ * which is found in tables of any version.
  *
  *   RocksDB 11.8: table/format.cc, filter_policy.cc; LevelDB: table_format.md
  */
@@ -54,6 +55,7 @@ enum {
     TABLE_OWN = 6, TABLE_VERSION_MOST = 7,      /* versions                  */
     TABLE_DELTAS = 4,
     TABLE_TRAILER = 5,                  /* of a block                        */
+    TABLE_BLOOM = 0xFF, TABLE_RIBBON = 0xFE,    /* marks of filters          */
     TABLE_KEY = 128,                    /* longer keys are none that count   */
     TABLE_SHIFT_MOST = 30
 };
@@ -348,16 +350,21 @@ static bly_status table_list_block(contents_list *list, const table_block *b,
     return table_uncovered(list, begin, b->bytes[n - 1], table);
 }
 
-/* Returns why RocksDB's filter cannot be queried, from its last five bytes, or
-   NULL. */
-static const char *table_no_bloom(const uint8_t *filter, size_t n)
+/* Sets the format of RocksDB's filter, or why it cannot be queried, from its
+ * last five bytes. */
+static void table_tell(bly_contained *one, const uint8_t *filter, size_t n)
 {
-    int mark = filter[n - TABLE_TRAILER];
-    return mark == 0xFF && filter[n - TABLE_TRAILER + 1] == 0 ? NULL
-         : mark == 0xFE ? "has a Ribbon filter"
-         : mark == 0    ? "has a filter that matches every key"
-         : mark < 0x80  ? "has a filter from before format version 5"
-                        : "has a filter of an unknown kind";
+    const uint8_t *tail = filter + n - TABLE_TRAILER;
+    int mark = tail[0];
+    if (mark == TABLE_BLOOM && tail[1] == 0)
+        one->format = "rocksdb";
+    else if (mark == TABLE_RIBBON && (tail[2] > 1 || (tail[3] | tail[4]) != 0))
+        one->format = "rocksribbon";
+    else
+        one->lacks = mark == 0 || mark == TABLE_RIBBON
+                   ? "has a filter that matches every key"
+                   : mark < 0x80 ? "has a filter from before format version 5"
+                                 : "has a filter of an unknown kind";
 }
 
 /* Lists a filter of RocksDB; one of at most 5 bytes is empty. */
@@ -375,11 +382,10 @@ static bly_status table_list_full(contents_list *list,
     bly_status status = table_load(&b, table, handle);
     if (status != BLY_OK)
         return status;
-    one.lacks = !properties->whole
-              ? "has only a filter of the prefixes of its keys"
-              : handle->bytes > TABLE_TRAILER
-              ? table_no_bloom(b.bytes, (size_t)handle->bytes) : NULL;
-    one.format = one.lacks == NULL ? "rocksdb" : NULL;
+    if (!properties->whole)
+        one.lacks = "has only a filter of the prefixes of its keys";
+    else if (handle->bytes > TABLE_TRAILER)
+        table_tell(&one, b.bytes, (size_t)handle->bytes);
     table_release(&b, table);
     return properties->whole && handle->bytes <= TABLE_TRAILER ? BLY_OK
          : contents_add(list, &one, table->source);

@@ -142,7 +142,8 @@
     X(rediscuckoo, MORE)                                                       \
     X(bip158, MORE)                                                            \
     X(xorfilter, MORE)                                                         \
-    X(crlite, MORE)
+    X(crlite, MORE)                                                            \
+    X(rocksribbon, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *

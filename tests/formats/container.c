@@ -2,13 +2,15 @@
  * as it does alone, and damaged files are never read out of bounds.
  *
  * Parquet files and tables are written here, byte by byte. One real LevelDB
- * table is included, and the Parquet project's test data are read if present.
+ * table is included, two of RocksDB are in theirs/, and the Parquet project's
+ * test data are read if present.
  * tools/check/systems tests tables of real RocksDB and LevelDB.
  */
 #include "bloomery/container.h"
 
 #include "test.h"
 #include "folder.h"
+#include "hex.h"
 #include "scarce.h"
 #include "vectors.h"
 
@@ -654,6 +656,42 @@ static void test_real_table(void **state)
     bly_container_free(c);
 }
 
+/* Real tables of librocksdb 7.8.3, of 700 keys in four partitions. Three have a
+ * Ribbon filter, and the last, with few keys, a Bloom filter. Format version 3
+ * states each partition's place in full, version 5 by differences. */
+static void test_real_partitions(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "rocksdb-parts3", "rocksdb-parts5" };
+    for (size_t i = 0; i < 2; i++) {
+        char path[512], key[16];
+        vector v = { NULL, 0 };
+        snprintf(path, sizeof path, "%s/tests/formats/theirs/%s.hex",
+                 TEST_SOURCE_DIR, names[i]);
+        if (!hex_read(path, &v.bytes, &v.n))
+            fail_msg("cannot read %s", path);
+        made m = { .n = 0 };
+        put(&m, v.bytes, v.n);
+        free(v.bytes);
+        bly_container *c = opened(&m);
+        const bly_contents *is = bly_container_contents(c);
+        assert_string_equal(is->group, "partition");
+        assert_int_equal(is->groups, 4);
+        assert_int_equal(is->n, 4);
+        for (size_t f = 0; f < is->n; f++)
+            assert_string_equal(is->filters[f].format,
+                                f < 3 ? "rocksribbon" : "rocksdb");
+        for (unsigned k = 0, part = 0; k < 700; k++) {
+            snprintf(key, sizeof key, "key-%08u", k);
+            part += k > 0 && !has(c, part, key);
+            assert_true(has(c, part, key));
+        }
+        assert_false(has(c, 1, "key-00000001"));
+        assert_false(has(c, 3, "strange"));
+        bly_container_free(c);
+    }
+}
+
 /* Tables that may contain any key, and the reasons reported. */
 static void test_tables_lack(void **state)
 {
@@ -662,8 +700,8 @@ static void test_tables_lack(void **state)
         { { .version = 5 }, "has no filter" },
         { { .version = 5, .name = FULL, .prefixes = true },
           "has only a filter of the prefixes of its keys" },
-        { { .version = 5, .name = FULL, .filter = "0000000000fe01020000" },
-          "has a Ribbon filter" },
+        { { .version = 5, .name = FULL, .filter = "0000000000fe07010000" },
+          "has a filter that matches every key" },
         { { .version = 5, .name = FULL, .filter = "0000000000000000000000" },
           "has a filter that matches every key" },
         { { .version = 5, .name = FULL, .filter = "00000000000601000000" },
@@ -923,6 +961,7 @@ int main(void)
         AT(test_parquet_depth),
         AT(test_tables),
         AT(test_real_table),
+        AT(test_real_partitions),
         AT(test_tables_lack),
         AT(test_table_of_nothing),
         AT(test_blocks_uncovered),

@@ -83,7 +83,11 @@ static void test_files(void **state)
     tail[3] = 1;
     vector_refused(file, 69, "rocksdb", BLY_ECORRUPT, "byte 67");
     tail[1] = 1;
-    vector_refused(file, 69, "rocksdb", BLY_EVERSION, "Ribbon");
+    vector_refused(file, 69, "rocksdb", BLY_EVERSION, "byte 65: it is of a "
+                                                      "later kind");
+    tail[0] = 0xFE;
+    vector_refused(file, 69, "rocksdb", BLY_EVERSION, "name the format "
+                                                      "rocksribbon");
     tail[0] = 6;
     vector_refused(file, 69, "rocksdb", BLY_EVERSION, "before format version");
 }

@@ -1,9 +1,11 @@
-// rocksdb.cc - RocksDB's own filter policy: makes a table of the lines of
-// standard input, in `table`, and a file of the filter in it; or puts a filter
-// of as many bytes into its place there, and says for how many of the lines the
-// table would be read.
+// rocksdb.cc - RocksDB's own filter policies, `bloom` and `ribbon`: makes a
+// table of the lines of standard input, in `table`, and a file of the filter in
+// it; or puts a filter of as many bytes into its place there, and prints for
+// how many of the lines the table would be read. `parts` makes a table with a
+// filter for each partition and prints that number for lines of another file.
 //
-//     rocksdb make FILTER    rocksdb count FILTER
+//     rocksdb make POLICY FILTER    rocksdb count POLICY FILTER
+//     rocksdb parts POLICY LINES
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -40,11 +42,20 @@ static void write(const char *path, const std::string &bytes)
     std::ofstream(path, std::ios::binary) << bytes;
 }
 
-static rocksdb::Options options()
+static rocksdb::Options options(const std::string &policy, bool parts)
 {
     rocksdb::BlockBasedTableOptions blocks;
     rocksdb::Options all;
-    blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    blocks.filter_policy.reset(policy == "ribbon"
+                                   ? rocksdb::NewRibbonFilterPolicy(10, -1)
+                                   : rocksdb::NewBloomFilterPolicy(10));
+    if (parts) {
+        blocks.partition_filters = true;
+        blocks.index_type =
+            rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+        blocks.block_size = 1024;
+        blocks.metadata_block_size = 256;
+    }
     blocks.format_version = 5;
     blocks.cache_index_and_filter_blocks = false;
     all.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
@@ -80,33 +91,35 @@ static place find(const std::string &bytes)
     return { from, length };
 }
 
-static void make(const char *path, std::vector<std::string> lines)
+static void fill(const rocksdb::Options &all, std::vector<std::string> lines)
 {
-    rocksdb::Options all = options();
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), all);
     check(writer.Open(table));
     std::sort(lines.begin(), lines.end());
     for (const std::string &line : lines)
         check(writer.Put(line, ""));
     check(writer.Finish());
+}
+
+static void make(const rocksdb::Options &all, const char *path,
+                 const std::vector<std::string> &lines)
+{
+    fill(all, lines);
     const std::string bytes = read(table);
     place filter = find(bytes);
     write(path, bytes.substr(filter.at, filter.bytes));
 }
 
-static void count(const char *path, const std::vector<std::string> &lines)
+// Prints for how many lines the filters of the table say "perhaps".
+static void look(const rocksdb::Options &all,
+                 const std::vector<std::string> &lines)
 {
-    const std::string filter = read(path);
-    std::string bytes = read(table), value;
-    place there = find(bytes);
-    if (there.bytes != filter.size())
-        exit(2);
-    write(table, bytes.replace(there.at, there.bytes, filter));
-    rocksdb::Options all = options();
+    rocksdb::IngestExternalFileOptions copied;
     rocksdb::DB *db = nullptr;
+    std::string value;
     check(rocksdb::DestroyDB("database", all));
     check(rocksdb::DB::Open(all, "database", &db));
-    check(db->IngestExternalFile({ table }, rocksdb::IngestExternalFileOptions()));
+    check(db->IngestExternalFile({ table }, copied));
     for (const std::string &line : lines)
         db->Get(rocksdb::ReadOptions(), line, &value);
     std::cout << lines.size()
@@ -115,16 +128,41 @@ static void count(const char *path, const std::vector<std::string> &lines)
     delete db;
 }
 
-int main(int argc, char **argv)
+static void count(const rocksdb::Options &all, const char *path,
+                  const std::vector<std::string> &lines)
+{
+    const std::string filter = read(path);
+    std::string bytes = read(table);
+    place there = find(bytes);
+    if (there.bytes != filter.size())
+        exit(2);
+    write(table, bytes.replace(there.at, there.bytes, filter));
+    look(all, lines);
+}
+
+static std::vector<std::string> lines_of(std::istream &in)
 {
     std::vector<std::string> lines;
-    for (std::string line; std::getline(std::cin, line);)
+    for (std::string line; std::getline(in, line);)
         lines.push_back(line);
-    if (argc != 3)
+    return lines;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
         return 2;
-    if (std::string(argv[1]) == "make")
-        make(argv[2], lines);
-    else
-        count(argv[2], lines);
+    const std::string verb = argv[1];
+    const std::vector<std::string> lines = lines_of(std::cin);
+    const rocksdb::Options all = options(argv[2], verb == "parts");
+    if (verb == "make") {
+        make(all, argv[3], lines);
+    } else if (verb == "count") {
+        count(all, argv[3], lines);
+    } else {
+        std::ifstream others(argv[3]);
+        fill(all, lines);
+        look(all, lines_of(others));
+    }
     return 0;
 }

@@ -15,9 +15,10 @@
  *
  * - No database must read the filter: `blocked` is the same idea with a hash
  *   of 64 bits.
- * - The filter is of another RocksDB format (older than version 5, or Ribbon):
- *   it is refused. So is the empty one that RocksDB writes when a filter would
- *   have cost too much, which answers "perhaps" to every key.
+ * - The filter is a Ribbon filter (NewRibbonFilterPolicy): `rocksribbon`.
+ * - The filter is of format version 4 or older: it is refused. So is the empty
+ *   one that RocksDB writes when a filter would have cost too much, which
+ *   answers "perhaps" to every key.
  *
  * COST
  *
@@ -42,8 +43,8 @@
  *
  * A file without lines contains no key. 1 .. 7f in place of the mark is an
  * older filter, whose hash reads the last bytes of a key as signed numbers. fe
- * is Ribbon, which only RocksDB's own code reads. 00 is a filter that RocksDB
- * left out. All of these are refused.
+ * is Ribbon, which is kind `rocksribbon`. 00 is a filter that RocksDB left out.
+ * All of these are refused.
  *
  * MATHS
  *
@@ -74,6 +75,7 @@
 #include <string.h>
 
 #include "bodies/probes.h"
+#include "maths/policy.h"
 #include "maths/shape.h"
 #include "bits/preview.h"
 
@@ -82,8 +84,7 @@ enum {
     ROCKSDB_LINES = 0, ROCKSDB_K = 1,   /* geometry                          */
     ROCKSDB_LINE = 64, ROCKSDB_BITS = 8 * ROCKSDB_LINE,
     ROCKSDB_TAIL = 5, ROCKSDB_MARK = 0xFF, ROCKSDB_RIBBON = 0xFE,
-    ROCKSDB_K_MAX = 30,
-    ROCKSDB_BITS_MOST = 100             /* a key, as the policy has it       */
+    ROCKSDB_K_MAX = 30
 };
 
 #define ROCKSDB_LINES_MAX (UINT64_C(1) << 26)
@@ -91,24 +92,11 @@ enum {
 static const kind_option rocksdb_options[] = {
     { .name = "bits", .help = "bits per key, as passed to the policy; instead "
                               "of a rate",
-      .least = 1, .most = ROCKSDB_BITS_MOST, .standard = KIND_CHOOSE },
+      .least = 1, .most = POLICY_BITS_MOST, .standard = KIND_CHOOSE },
     { .name = NULL },
 };
 
 /* ---- Sizes ------------------------------------------------------------- */
-
-/* Returns the probes for so many thousandths of a bit per key. */
-static uint64_t rocksdb_probes(uint64_t milli)
-{
-    static const uint64_t most[] = {
-        2080, 3580, 5100, 6640, 8300, 10070, 11720, 14001, 16050, 18300, 22001,
-        25501,
-    };
-    for (size_t i = 0; i < sizeof most / sizeof *most; i++)
-        if (milli <= most[i])
-            return i + 1;
-    return milli > 50000 ? 24 : (milli - 1) / 2000 - 1;
-}
 
 static uint64_t rocksdb_lines(uint64_t n, uint64_t bits)
 {
@@ -135,9 +123,9 @@ static void rocksdb_plan_lines(bly_plan_t *plan, uint64_t lines, uint64_t k,
 static bly_status rocksdb_choose(uint64_t *bits, uint64_t n, double rate)
 {
     bly_plan_t plan = { .rate = 1 };
-    for (*bits = 1; *bits <= ROCKSDB_BITS_MOST; ++*bits) {
+    for (*bits = 1; *bits <= POLICY_BITS_MOST; ++*bits) {
         rocksdb_plan_lines(&plan, rocksdb_lines(n, *bits),
-                           rocksdb_probes(1000 * *bits), n);
+                           policy_probes(1000 * *bits), n);
         if (plan.rate <= rate)
             return BLY_OK;
     }
@@ -161,7 +149,7 @@ static bly_status rocksdb_plan(bly_plan_t *plan, const kind_spec *spec)
         return kind_too_big(spec, "2^35 bits");
     status = kind_plan_bytes(plan, ROCKSDB_LINE * lines + ROCKSDB_TAIL);
     if (status == BLY_OK)
-        rocksdb_plan_lines(plan, lines, rocksdb_probes(1000 * bits), n);
+        rocksdb_plan_lines(plan, lines, policy_probes(1000 * bits), n);
     return status;
 }
 
@@ -199,11 +187,14 @@ static bly_status rocksdb_check_tail(const uint8_t *file, uint64_t bytes)
                            (unsigned long long)bytes);
     uint64_t at = bytes - ROCKSDB_TAIL;
     const uint8_t *tail = file + at;
-    if (tail[0] == ROCKSDB_RIBBON || (tail[0] == ROCKSDB_MARK && tail[1] != 0))
+    if (tail[0] == ROCKSDB_RIBBON)
         return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
-                           "%llu: it is a Ribbon filter, or of a later kind, "
-                           "not a Bloom filter: query the database itself",
-                           (unsigned long long)at);
+                           "%llu: it is a Ribbon filter: name the format "
+                           "rocksribbon", (unsigned long long)at);
+    if (tail[0] == ROCKSDB_MARK && tail[1] != 0)
+        return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
+                           "%llu: it is of a later kind: query the database "
+                           "itself", (unsigned long long)at + 1);
     if (tail[0] != ROCKSDB_MARK)
         return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
                            "%llu: it is from before format version 5, or cut "
