@@ -383,7 +383,7 @@ static int outputs_not_begun(const dedup_outputs *o)
         return report_error("'%s' is not there: nothing was begun in this "
                             "folder, so leave out --resume", o->journal);
     return report_error("all outputs are in '%s', and nothing is left to "
-                        "resume: give --force to write them anew", o->folder);
+                        "resume: give --force to write them again", o->folder);
 }
 
 /* Returns whether the journal is still the file that is locked: a run that ends
