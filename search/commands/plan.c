@@ -102,7 +102,7 @@ static bool plan_read(plan *p, const settings *made, double rate,
                                   .probes = terms_probes(made->rule) };
     text_reader text = { .block = (size_t)made->block,
                          .anywhere = made->rule == TERMS_KMERS,
-                         .plain = made->plain, .numbers = true, .fd = -1 };
+                         .plain = made->plain, .fd = -1 };
     terms t;
     bool fine = terms_open(&t, made->rule, made->k);
 
