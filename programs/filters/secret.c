@@ -148,10 +148,10 @@ int secret_mark(uint64_t *mark)
     if (spec.secret == NULL)
         return CLI_GO;
     if (bly_new(&filter, "standard", &spec) < 0)
-        return filter_error();
+        return report_error("%s", bly_why());
     if (bly_info(&stat, filter) < 0) {
         bly_free(filter);
-        return filter_error();
+        return report_error("%s", bly_why());
     }
     *mark = stat.seed;
     bly_free(filter);
