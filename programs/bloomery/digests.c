@@ -27,6 +27,10 @@ static unsigned digests_letters_of(bly_key key)
     const unsigned char *text = key.data;
     unsigned letters = 0;
 
+    if (key.length > 0 && *text == '\\') {     /* sha1sum escaped a name */
+        text++;
+        key.length--;
+    }
     if (!digests_is_length(key.length))
         return DIGESTS_OTHER;
     for (size_t i = 0; i < key.length; i++)
@@ -128,7 +132,14 @@ void digests_note(const ask_job *job)
         || digests_told(&job->want.how))
         return;
     rate = digests_rate(job);
-    if (rate < 1 && digests_explained(keys, rate))
+    if (!(rate < 1) || !digests_explained(keys, rate))
+        return;
+    if (job->tally.letters == DIGESTS_LOWER)
+        report_note("note: no more keys were found than false positives "
+                    "explain, and the keys are hashes in lower case: if '%s' "
+                    "holds hashes in upper case, use --upper; otherwise try "
+                    "--as hex", job->form_of);
+    else
         report_note("note: no more keys were found than false positives "
                     "explain, and '%s' does not record how its keys were made: "
                     "try --as int64, int32, utf16 or hex (see 'bloomery help "

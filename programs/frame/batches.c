@@ -131,13 +131,14 @@ static void batches_advise(const cli_lines *l, cli_chunk *c, const cli_batch *b)
 
 /* Marks the lines that are skipped, and gives them the length 0 of other
  * missing keys. */
-static void batches_find_skipped(cli_batch *b)
+static void batches_find_skipped(cli_chunk *c, cli_batch *b)
 {
     b->skips = true;
     for (size_t i = 0; i < b->n; i++) {
         b->skipped[i] = b->keys[i].data == NULL
                      && b->keys[i].length == KEYS_SKIPPED;
         b->lacking -= b->skipped[i];
+        c->skipped += b->skipped[i];
         if (b->skipped[i])
             b->keys[i].length = 0;
     }
@@ -149,7 +150,7 @@ bool batches_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     size_t rest = c->length - *at, from = 0, ending = 1;
 
     if (*at == 0) {
-        c->lines = c->strange = 0;
+        c->lines = c->skipped = c->strange = 0;
         c->returns = l->how.cut_cr && !l->how.csv && l->form != LINES_MEMBERS
                   && memchr(c->block, '\r', c->length) != NULL;
     }
@@ -172,7 +173,7 @@ bool batches_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
     b->lacking = b->keyless;
     if (b->keyless > 0 && keys_skips(&l->how))
-        batches_find_skipped(b);
+        batches_find_skipped(c, b);
     if (b->keyless > 0)
         batches_find_strange(l, c, b);
     if (b->keyless > 0 && l->form == LINES_MEMBERS && !c->advice)

@@ -474,7 +474,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     c->error = 0;
     c->length = 0;
     c->heads = false;
-    c->lines = c->strange = 0;
+    c->lines = c->skipped = c->strange = 0;
     c->advice = false;
     while (c->length == 0 && c->error == 0 && !lines_only_heads(l, c)) {
         if (l->fd < 0 && l->next == l->count)

@@ -53,6 +53,7 @@ struct cli_lines {
     size_t   rest_length, rest_capacity;
     uint64_t passed;            /* lines of this file in earlier chunks    */
     uint64_t tallied;           /* lines so far                            */
+    uint64_t skipped;           /* those that are blank or comments        */
     uint64_t strange;           /* those without a readable key            */
     uint64_t first_strange;     /* the number of the first one in its file */
     const char *strange_path;   /* and that file                           */
@@ -89,6 +90,7 @@ struct cli_chunk {
                                    CSV, otherwise only the header          */
     uint64_t field[COLUMNS_MOST], label;    /* numbers of named columns    */
     uint64_t lines;             /* as far as it has been split             */
+    uint64_t skipped;           /* those that are blank or comments        */
     uint64_t strange;           /* those without a readable key            */
     uint64_t first_strange;     /* the number of the first in the chunk    */
     int      error;             /* 0, an errno, or negative (source_error) */

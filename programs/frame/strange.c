@@ -12,6 +12,7 @@ void strange_tally(cli_lines *l, const cli_chunk *c)
         l->strange_path = c->path;
     }
     l->strange += c->strange;
+    l->skipped += c->skipped;
     l->tallied += c->lines;
     l->passed += c->lines;
 }
@@ -31,6 +32,7 @@ void strange_note(const cli_lines *l)
     static const char *path;            /* of the last note */
     static uint64_t lines, first;
     bool form = l->how.member == NULL || forms_changes(l->how.form);
+    uint64_t read = l->tallied - l->skipped;
     report_shown s;
 
     if (!form && l->strange > 0 && l->strange == l->tallied) {
@@ -56,10 +58,10 @@ void strange_note(const cli_lines *l)
                                  : "are not JSON objects, or have",
                     forms_name(l->how.form).text, report_count(first).text,
                     s.quote, s.name, s.quote, forms_advice(l->how.form));
-    if (form && lines >= STRANGE_MANY && lines > l->tallied / 2)
+    if (form && lines >= STRANGE_MANY && lines > read / 2)
         report_note("warning: only %s of %s lines have a key: are -f, -t and "
-                    "--as right?", report_count(l->tallied - lines).text,
-                    report_count(l->tallied).text);
+                    "--as right?", report_count(read - lines).text,
+                    report_count(read).text);
     if (!form)
         report_note("note: %s %s: the first is line %s of %s%s%s",
                     report_count(lines).text,

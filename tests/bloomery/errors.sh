@@ -137,7 +137,7 @@ refused 'build -o FOLDER' "'folder' is a folder: name"
 try build -o none/f.bly keys
 refused 'build into a folder that is not there' "'none/f.bly': .*: create"
 try build -o '' keys
-refused 'build -o with an empty name' 'no name: use'
+refused 'build -o with an empty name' "-o '' names no file: give its name"
 keeps 'build over its own keys' 'name another output' keys \
     build -o keys keys
 keeps 'build over its own keys by another name' 'name another output' keys \

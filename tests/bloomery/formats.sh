@@ -24,6 +24,16 @@ fi
 
 # ---- A filter of another system ----------------------------------------------
 
+seq 1 50 | awk '{ printf "%040x\n", 171 * 256 + $1 }' >digests
+try build -k dcso --upper -o digests.bloom digests
+try query -c digests.bloom digests
+check 'hashes in lower case: --upper is named' grep -q \
+    "if 'digests.bloom' holds hashes in upper case, use --upper; otherwise" err
+sed 's/^/\\/' digests >marked
+try query -c digests.bloom marked
+check 'also if sha1sum marked them' grep -q 'use --upper; otherwise' err
+try query -c --upper digests.bloom digests
+out_has 'and finds them' 0 '^50$'
 try build -k dcso -n 2000 -p 0.001 -o a.bloom keys
 silent 'build: a file of another system'
 try build -k dcso -n 2000 -p 0.001 -o b.bloom others
@@ -338,7 +348,8 @@ try query -c known.bloom STRANGE
 check 'no hash is known: a note that asks' grep -q 'use --ignore-case' err
 head -n 900 hashes >few
 try query -c known.bloom few
-check 'fewer than 1000 hashes: no note' sh -c '! grep "hashes in" err'
+check 'fewer hashes: a note that names more ways' \
+    grep -q 'use --upper; otherwise try --as hex' err
 { echo word; cat hashes; } >mixed
 try query -c -j 1 known.bloom mixed
 check 'keys of another kind beside them: no note' \

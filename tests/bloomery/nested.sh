@@ -52,6 +52,14 @@ seq -f '10.0.%.0f.0/24' 1 200 | cat hosts - >wrong
 try build --as domain --comment '#' -n 300 -o none.bly wrong
 check 'most lines have no key: a warning' grep -q \
     'warning: only [0-9]* of [0-9]* lines have a key: are -f' err
+{ seq 1 50 | sed 's/^/# /'; seq 1 200 | sed 's/.*/0.0.0.0 h&.example/'; } >hosts2
+try build --as domain --comment '#' -o x.bly hosts2
+check 'skipped lines are not keys' grep -q \
+    'warning: only 0 of 200 lines have a key' err
+check 'and the error has the same count' grep -q 'no line has a key: 200 lines have no such key' err
+echo a.example >>hosts2
+try build --as domain --comment '#' -o x.bly hosts2
+check 'nor do they count' grep -q 'warning: only 1 of 201 lines have a key' err
 
 # ---- who cannot -------------------------------------------------------------
 for command in 'count hosts.bly' 'get hosts.bly' 'put hosts.bly' \

@@ -71,6 +71,15 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
+/* Says why a file cannot be opened. The reason may begin with its name. */
+static int stop_open(const char *name)
+{
+    const char *why = bly_why();
+    size_t n = strlen(name);
+    return stop(name, strncmp(why, name, n) == 0 && why[n] == ':'
+                      ? why + n + 1 + strspn(why + n + 1, " ") : why);
+}
+
 static void *must(void *memory)
 {
     if (memory == NULL)
@@ -283,7 +292,7 @@ int main(int argc, char **argv)
     digits = 2 * (size_t)EVP_MD_size(algorithm);
     const char *name = argv[optind];
     if (bly_open(&filter, name, BLY_MAP | BLY_VERIFY, NULL) < 0)
-        return stop(name, bly_why());
+        return stop_open(name);
     int failed = read_form(name, keys);
     if (failed == 0 && list != NULL)
         failed = read_earlier(list, digits, null);
