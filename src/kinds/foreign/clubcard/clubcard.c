@@ -84,12 +84,12 @@
  *             8/1   number of columns of X, at most 64; each 8 or 4 bytes with
  *                   the number of its words of 64 bits, and the words
  *             8/4   number of words of Y; and the words. Bit t of a column is
- *                   bit t mod 64 of word t / 64. Bits behind the last word are
+ *                   bit t mod 64 of word t / 64. Bits after the last word are
  *                   0
  *
  *      Valid if and only if (1) the fields are as above, (2) no name is twice
  *      there, (3) no rank is larger than the number of columns, (4) no block
- *      ends behind bit 2^40, (5) there are exceptions in files of at most 65536
+ *      ends beyond bit 2^40, (5) there are exceptions in files of at most 65536
  *      blocks only, and (6) the last word ends with the payload.
  *
  * MATHS
@@ -101,9 +101,9 @@
  *      1.02 (k r + r + n / 2^k) bits; per member k + 2 to k + 3, or 1.02 (1 +
  *      n / r) if k is 0
  *
- * and up to 255 bits in X and Y. No filter can take less than about r (log2(n /
- * r) + 1.44). If n is 0, all keys of the block are members, and if r is 0 none
- * is: that takes no bits.
+ * and up to 255 bits in X and Y. No filter can take less than about log2(n / r)
+ * plus 1.44 bits per member. If n is 0, all keys of the block are members, and
+ * if r is 0 none is: that takes no bits.
  *
  * A key that the file was not made for is found with probability 2^-(k+1).
  * `stat` reports the mean over the blocks, each weighted by an estimate of all
@@ -135,7 +135,8 @@
  * They are others whose equations contradict those of Y, which hardly ever
  * happens. Without them all blocks are of one size and are searched by halves.
  * In a file with exceptions, blocks are searched one after the other. The end
- * of the blocks shows which it is: a file in which both are possible is refused.
+ * of the blocks shows which it is; a file in which both are possible is
+ * refused.
  *
  * BUILD
  *
@@ -275,6 +276,18 @@ static bool clubcard_take(const clubcard_file *f, uint64_t *at, unsigned width,
     return true;
 }
 
+/* Does the same with a number of parts that follow, of so many bytes each or
+ * more. False also if the file ends before they do: *at is the number then. */
+static bool clubcard_take_count(const clubcard_file *f, uint64_t *at,
+                                unsigned width, uint64_t each, uint64_t *n)
+{
+    uint64_t from = *at;
+    if (clubcard_take(f, at, width, n) && *n <= (f->bytes - *at) / each)
+        return true;
+    *at = from;
+    return false;
+}
+
 static uint64_t clubcard_stride(const clubcard_file *f)
 {
     return clubcard_width(f, CLUBCARD_ENTRY_LITTLE, CLUBCARD_ENTRY_BIG);
@@ -290,11 +303,11 @@ static bool clubcard_begin(clubcard_file *f, const uint8_t *file,
         return false;
     f->big = file[0] == CLUBCARD_BIG;
     *at = CLUBCARD_HEAD;
-    if (!clubcard_take(f, at, clubcard_width(f, 8, 2), &f->logs)
-        || f->logs > (bytes - *at) / CLUBCARD_LOG)
+    if (!clubcard_take_count(f, at, clubcard_width(f, 8, 2), CLUBCARD_LOG,
+                             &f->logs))
         return false;
     *at += CLUBCARD_LOG * f->logs;
-    if (!clubcard_take(f, at, clubcard_width(f, 8, 4), &f->blocks)
+    if (!clubcard_take_count(f, at, clubcard_width(f, 8, 4), 1, &f->blocks)
         || f->blocks > CLUBCARD_BLOCKS_MOST)
         return false;
     f->index = *at;
@@ -304,12 +317,8 @@ static bool clubcard_begin(clubcard_file *f, const uint8_t *file,
 static bool clubcard_take_column(clubcard_file *f, uint64_t *at,
                                  clubcard_column *column)
 {
-    uint64_t from = *at;
-    if (!clubcard_take(f, at, clubcard_width(f, 8, 4), &column->n)
-        || column->n > (f->bytes - *at) / 8) {
-        *at = from;
+    if (!clubcard_take_count(f, at, clubcard_width(f, 8, 4), 8, &column->n))
         return false;
-    }
     column->at = *at;
     column->words = f->file + *at;
     *at += 8 * column->n;
@@ -379,12 +388,9 @@ static bool clubcard_skip(const clubcard_file *f, const clubcard_block *b,
                           uint64_t *at, const clubcard_key *key, bool *found)
 {
     for (uint64_t i = 0; i < b->exceptions; i++) {
-        uint64_t from = *at, n;
-        if (!clubcard_take(f, at, clubcard_width(f, 8, 1), &n)
-            || n > f->bytes - *at) {
-            *at = from;
+        uint64_t n;
+        if (!clubcard_take_count(f, at, clubcard_width(f, 8, 1), 1, &n))
             return false;
-        }
         if (found != NULL && n == key->length
             && (n == 0 || memcmp(f->file + *at, key->item, n) == 0))
             *found = true;
@@ -434,7 +440,7 @@ static bly_status clubcard_check_block(const clubcard_file *f,
     if (b->rows > CLUBCARD_BITS_MOST || b->at > CLUBCARD_BITS_MOST
         || b->exact_rows > CLUBCARD_BITS_MOST
         || b->exact_at > CLUBCARD_BITS_MOST)
-        return clubcard_wrong(p, "a block ends behind bit 2^40");
+        return clubcard_wrong(p, "a block ends beyond bit 2^40");
     if (b->inverted > 1)
         return clubcard_wrong(p + 40, "the inverted flag is neither 0 nor 1");
     if (b->exceptions > 0 && f->blocks > CLUBCARD_WALK_MOST)
