@@ -170,9 +170,14 @@ enum {
 static const char *const clubcard_forms[] = { "bytes", "tab", "comma", NULL };
 
 static const kind_option clubcard_options[] = {
-    { .name = "keys", .help = "keys are 32 bytes and an item, or a group and "
+    [CLUBCARD_OPTION_KEYS] = {
+      .name = "keys", .help = "keys are 32 bytes and an item, or a group and "
                               "an item with a TAB or a comma between them",
       .choices = clubcard_forms, .standard = CLUBCARD_BYTES },
+    [CLUBCARD_OPTION_VERSION] = {
+      .name = "version", .help = "version of the file to build",
+      .least = CLUBCARD_LITTLE, .most = CLUBCARD_BIG,
+      .standard = CLUBCARD_BIG },
     { .name = NULL },
 };
 
@@ -618,7 +623,7 @@ static uint64_t clubcard_reach(const uint64_t *geometry)
 
 static bly_status clubcard_told(uint64_t *geometry, const uint64_t *option)
 {
-    geometry[CLUBCARD_KEYS] = option[0];
+    geometry[CLUBCARD_KEYS] = option[CLUBCARD_OPTION_KEYS];
     return BLY_OK;
 }
 

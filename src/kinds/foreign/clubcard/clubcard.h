@@ -24,8 +24,9 @@ enum {
     CLUBCARD_ENTRY_BIG = 52
 };
 
-/* How a key is written: as the 32 bytes of a block's name and an item, or as
+/* The options, and how a key is written: as the 32 bytes of a block's name and an item, or as
  * the text of a group, a separator and an item. */
+enum { CLUBCARD_OPTION_KEYS, CLUBCARD_OPTION_VERSION };
 enum { CLUBCARD_BYTES, CLUBCARD_TAB, CLUBCARD_COMMA, CLUBCARD_FORMS };
 
 /* A key: the name of its block, and its item. */
