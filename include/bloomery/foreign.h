@@ -131,9 +131,9 @@ typedef struct {
     uint64_t       reserved[4]; /* 0                                         */
 } bly_clubcard_spec;
 
-/* Builds a clubcard from members and all others. It takes about 40 bytes of
- * memory per member, and as much per key of the others that passes its first
- * part, which are one or two per member. The same keys and seed make the same
+/* Builds a clubcard from members and all others. While it works, it
+ * takes up to 250 bytes of memory per member, and none for others that its
+ * first part excludes. The same keys and seed make the same
  * file, in any order. Repeated keys count once. BLY_EPARAM (a key without a
  * group; a key in both lists or, with `within`, a member that is not in the
  * list of all; keys that changed between the two readings); BLY_ETOOBIG (a

@@ -66,7 +66,7 @@ struct clubcards {
 
 static bly_status clubcards_no_memory(void)
 {
-    return status_fail(BLY_ENOMEM, "out of memory: a clubcard takes about 120 "
+    return status_fail(BLY_ENOMEM, "out of memory: a clubcard takes up to 250 "
                        "bytes per member while it is built");
 }
 
