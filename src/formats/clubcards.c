@@ -182,7 +182,7 @@ static void clubcards_digest(clubcard_item *item, const clubcard_key *key)
         item->a[i] = image_u64(digest, 8 * i);
 }
 
-/* What is done with the keys of a chunk, in many threads at once. */
+/* A step that takes the keys of a chunk, in many threads at once. */
 typedef bly_status clubcards_step(clubcards *w, clubcards_chunk *chunk);
 
 static bly_status clubcards_each(clubcards *w, const bly_keys *keys,

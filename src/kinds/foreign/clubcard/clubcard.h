@@ -24,8 +24,8 @@ enum {
     CLUBCARD_ENTRY_BIG = 52
 };
 
-/* The options, and how a key is written: as the 32 bytes of a block's name and an item, or as
- * the text of a group, a separator and an item. */
+/* The options, and how a key is written: as the 32 bytes of a block's name and
+ * an item, or as the text of a group, a separator and an item. */
 enum { CLUBCARD_OPTION_KEYS, CLUBCARD_OPTION_VERSION };
 enum { CLUBCARD_BYTES, CLUBCARD_TAB, CLUBCARD_COMMA, CLUBCARD_FORMS };
 
