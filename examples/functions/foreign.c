@@ -74,9 +74,47 @@ static void attach(bly_filter *f)
         errx(1, "%zu bytes", bytes);
 }
 
+/* The certificates of one issuer, of which every 50th is revoked. */
+static bly_status certificates(void *revoked, bly_take_keys *take, void *into)
+{
+    bly_status status = BLY_OK;
+    for (int i = 0; i < 10000 && status == BLY_OK; i++) {
+        char text[64];
+        bly_key key = { text, (size_t)snprintf(text, sizeof text, "an issuer,"
+                                               "%d", i) };
+        if ((i % 50 == 0) == (revoked != NULL))
+            status = take(into, &(bly_keys){ .n = 1, .keys = &key });
+    }
+    return status;
+}
+
+static void clubcard(void)
+{
+    /* example */
+    /* certificates() calls `take` for each key, "issuer,number". */
+    bly_filter *card;
+    bly_clubcard_spec spec = {
+        .kind = "clubcard:keys=comma",
+        .members = { certificates, "revoked" },
+        .others = { certificates, NULL },
+    };
+    bly_status status = bly_build_clubcard(&card, &spec);
+    if (status == BLY_OK && bly_contains(card, "an issuer,150", 13))
+        puts("certificate 150 is revoked");
+    /* end */
+    if (status == BLY_EUNSUPPORTED)     /* by a library without digests */
+        return;
+    if (status < 0)
+        errx(1, "%s", bly_why());
+    if (bly_contains(card, "an issuer,151", 13))
+        errx(1, "certificate 151 is not");
+    bly_free(card);
+}
+
 int main(void)
 {
     bly_filter *f;
+    clubcard();
     list();
     if (bly_new(&f, "dcso", &(bly_spec){ .capacity = 1000 }) < 0)
         errx(1, "%s", bly_why());

@@ -94,6 +94,55 @@ BLY_API bly_status bly_attached(const void **data, size_t *bytes,
 BLY_API bly_status bly_attach(bly_filter *filter, const void *data,
                               size_t bytes) BLY_GIVEN(1);
 
+/* ---- Clubcards ------------------------------------------------------------
+ *
+ * A clubcard, Mozilla's filter of revoked certificates, is exact for all keys
+ * that it was built from, and has a block for each group of keys. It is built
+ * from more keys than fit in memory, which are read twice instead. */
+
+/* Takes some keys, in any number of threads at once. Returns BLY_OK, or an
+ * error after which the source should end. */
+typedef bly_status bly_take_keys(void *into, const bly_keys *keys);
+
+/* A source of keys. `each` passes all keys to `take`, some at a time, in any
+ * order, and returns BLY_OK or an error, which ends the build. Each key is an
+ * array of bytes in memory that is read before `take` returns. */
+typedef struct {
+    bly_status (*each)(void *context, bly_take_keys *take, void *into);
+    void        *context;
+} bly_key_source;
+
+/* A log of certificates, and the times whose certificates are covered: in
+ * milliseconds since 1970, both included. */
+typedef struct {
+    uint8_t  log[32];
+    uint64_t from, until;
+} bly_covered_log;
+
+typedef struct {
+    const char    *kind;        /* "clubcard", "clubcard:keys=tab" and so on */
+    bool           within;      /* the others include the members            */
+    bly_key_source members;     /* read once                                 */
+    bly_key_source others;      /* read twice                                */
+    const bly_covered_log *logs;        /* n_logs; NULL: none                */
+    size_t         n_logs;
+    uint64_t       seed;        /* for bits that the keys leave free         */
+    const bly_allocator *allocator;     /* NULL: the library's own           */
+    uint64_t       reserved[4]; /* 0                                         */
+} bly_clubcard_spec;
+
+/* Builds a clubcard from members and all others. While it works, it
+ * takes up to 250 bytes of memory per member, and none for others that its
+ * first part excludes. The same keys and seed make the same
+ * file, in any order. Repeated keys count once. BLY_EPARAM (a key without a
+ * group; a key in both lists or, with `within`, a member that is not in the
+ * list of all; keys that changed between the two readings); BLY_ETOOBIG (a
+ * column of 2^32 bits in version 4); BLY_ENOMEM; BLY_EUNSUPPORTED (a library
+ * without digests); errors of the sources. */
+BLY_API bly_status bly_build_clubcard(bly_filter **out,
+                                      const bly_clubcard_spec *spec)
+                                      BLY_MUST BLY_GIVEN(1, 2);
+
 #ifdef __cplusplus
 }
 #endif

@@ -322,6 +322,7 @@ typedef struct {
     const char *kind, *hash, *output, *key_file;
     cli_operands without;       /* files of other keys; names from malloc */
     cli_operands within;        /* files of all keys, members included */
+    const char *coverage;       /* file of the logs of a clubcard, or NULL */
     cli_inputs  inputs;
     uint64_t    items, seed, jobs, memory;
     double      rate;           /* 0: the library's default, 1 % */

@@ -13,6 +13,7 @@
 #include "bloomery/command.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ==== Keys ============================================================== */
 
@@ -89,10 +90,14 @@ static bool digests_note_case(const ask_job *job)
     return true;
 }
 
-/* Returns whether an option says how keys are made. */
-static bool digests_told(const cli_how *how)
+/* Returns whether an option says how keys are made, perhaps one of the format
+ * ("clubcard:keys=tab"). */
+static bool digests_told(const ask_settings *want)
 {
-    return how->as != FORMS_UNSAID || how->lower || how->upper || how->trim
+    const cli_how *how = &want->how;
+
+    return (want->format != NULL && strchr(want->format, '=') != NULL)
+        || how->as != FORMS_UNSAID || how->lower || how->upper || how->trim
         || how->crlf || how->keep_cr;
 }
 
@@ -129,7 +134,7 @@ void digests_note(const ask_job *job)
 
     if (digests_note_case(job) || job->form != BLY_KEYS_UNSTATED
         || keys->asked == 0 || job->n == 0 || (job->n > 1 && job->want.all)
-        || digests_told(&job->want.how))
+        || digests_told(&job->want))
         return;
     rate = digests_rate(job);
     if (!(rate < 1) || !digests_explained(keys, rate))

@@ -6,8 +6,14 @@ command -v python3 >program || { skip revocation 'no python3'; finish; }
 
 # revoked FILTER SERIALS: the serials reported as revoked.
 revoked() {
-    "$BLOOMERY" query "$1" "$2" || test $? = 1
+    case $1 in
+    *.card) "$BLOOMERY" query --format "$card" "$1" "$2" ;;
+    *) "$BLOOMERY" query "$1" "$2" ;;
+    esac || test $? = 1
 }
+
+# A filter with a block for each authority: lines are AUTHORITY,SERIAL.
+card=clubcard:keys=comma
 
 # formula REVOKED OTHERS: published bits per revoked certificate.
 formula() {
@@ -15,17 +21,19 @@ formula() {
         print 1.44 * log(s / r) / log(2) + 1.44 * (1.5 + sqrt(2)) }'
 }
 
-# built NAME KIND ISSUED REVOKED: makes NAME.bly and sets BITS per revoked one;
-# right for all. The formula omits headers and padding of levels to lines.
+# built NAME KIND ISSUED REVOKED: makes NAME.bly, or NAME.card of the kind
+# $card, and sets BITS per revoked one; right for all. The formula omits headers
+# and padding of levels to lines.
 built() {
-    "$BLOOMERY" build -k "$2" --within "$3" -o "$1.bly" "$4"
-    revoked "$1.bly" "$3" >said
+    [ "$2" = "$card" ] && file=$1.card || file=$1.bly
+    "$BLOOMERY" build -k "$2" --within "$3" -o "$file" "$4"
+    revoked "$file" "$3" >said
     sort said | cmp -s - "$4.sorted" && right=yes || right=no
     check "$1: right for all $(wc -l <"$3")" test $right = yes
-    check "$1: the file is whole" "$BLOOMERY" check "$1.bly"
+    check "$1: the file is whole" "$BLOOMERY" check "$file"
     count=$(wc -l <"$4")
     known=$(formula "$count" $(($(wc -l <"$3") - count)))
-    bytes=$(wc -c <"$1.bly")
+    bytes=$(wc -c <"$file")
     bits=$(awk -v b="$bytes" -v n="$count" 'BEGIN { print 8 * b / n }')
     figure "$1" "$bytes bytes, $bits bits a revoked one, formula $known, list \
 $(wc -c <"$4")"
@@ -76,13 +84,17 @@ fi
 # ---- A day -------------------------------------------------------------------
 
 all=$(work 60000 1000000) old=$((all / 100)) fresh=$((all / 200))
-python3 serials.py 1 $((all + fresh)) >serials
+python3 serials.py 1 $((all + fresh)) |
+    awk '{ print (NR % 10 ? "large" : "small") "," $0 }' >serials
 head -n "$all" serials >issued
 awk 'NR % 100 == 0' issued >first
 sort first >first.sorted
-figure 'certificates' "$all, of which $(wc -l <first) are revoked; serials are \
-made from a seed"
-built 'first day' cascade issued first
+figure 'certificates' "$all of two authorities, of which $(wc -l <first) are \
+revoked, all by the small one; serials are made from a seed"
+built 'one filter for all' cascade issued first
+one=$bytes
+built 'first day' "$card" issued first
+[ "$EFFORT" = quick ] || check 'a block for each takes less' test "$bytes" -lt "$one"
 [ "$EFFORT" = quick ] || check 'it takes less than the formula' awk \
     -v b="$bits" -v f="$known" 'BEGIN { exit b > f }'
 check 'and a tenth of the list at most' test $((10 * bytes)) -le "$(wc -c <first)"
@@ -97,30 +109,29 @@ figure 'a day later' "$fresh ended, $fresh came, \
 $(comm -13 first.sorted second | wc -l) were revoked"
 
 # The change is the list of errors of the first filter.
-revoked 'first day.bly' issued.2 | sort >said.2
+revoked 'first day.card' issued.2 | sort >said.2
 comm -3 second said.2 | tr -d '\t' | sort >changed
 cp changed changed.sorted
-built 'the day' cascade issued.2 changed
+built 'the day' "$card" issued.2 changed
 daily=$bytes
-built 'all anew' cascade issued.2 second
+built 'all anew' "$card" issued.2 second
 figure 'what the day costs' "$daily bytes instead of $bytes"
 check 'the day costs less than all anew' test "$daily" -lt "$bytes"
-{ revoked 'first day.bly' issued.2; revoked 'the day.bly' issued.2; } | sort |
+{ revoked 'first day.card' issued.2; revoked 'the day.card' issued.2; } | sort |
     uniq -u >both
 check 'both together are right for all that are valid now' cmp both second
 check 'new ones among them' test -n "$(tail -n "$fresh" serials | sort |
     comm -12 - second)"
-revoked 'all anew.bly' issued.2 | sort | cmp -s - both && right=yes || right=no
+revoked 'all anew.card' issued.2 | sort | cmp -s - both && right=yes || right=no
 check 'and agree with one that is built anew' test $right = yes
 
 # The page's commands for the next day, on lists with duplicate lines.
 mkdir day
-cp 'first day.bly' day/revoked.bly
+cp 'first day.card' day/revoked.card
 cat issued.2 second >day/serials.txt
 head -n 9 issued.2 | cat issued.2 - >day/issued.txt
 cat second second >day/revoked.txt
-sed -n '/^\*\*The next day/,/^Of a million/{s/^\$ //p;/^      sort/p;}' "$USE/use.md" \
-    >day/commands
+sed -n '/^\*\*The next day/,/^Of a million/s/^\$ //p' "$USE/use.md" >day/commands
 (
     cd day
     PATH=$(dirname "$BLOOMERY"):$PATH
@@ -168,20 +179,21 @@ END
     openssl ca -config ca.cnf -gencrl -out ca.crl 2>>ssl.err
     for pem in host*.pem; do
         openssl x509 -in "$pem" -noout -serial
-    done | sed 's/^serial=//' >issued
-    openssl crl -in ca.crl -noout -text | sed -n 's/^ *Serial Number: //p' >crl
+    done | sed 's/^serial=/ca,/' >issued
+    openssl crl -in ca.crl -noout -text | sed -n 's/^ *Serial Number: /ca,/p' >crl
     sort crl >crl.sorted
     check 'the list of the authority has every fourth' test "$(wc -l <crl)" = \
         $((hosts / 4))
-    built 'an authority' cascade issued crl
+    built 'an authority' "$card" issued crl
     figure 'its list' "$(wc -c <ca.crl) bytes as it comes"
     wrong=0
     for i in $(seq "$hosts"); do
         valid=yes told=yes
         openssl verify -CAfile ca.pem -CRLfile ca.crl -crl_check \
             "host$i.pem" >>ssl.err 2>&1 || valid=no
-        "$BLOOMERY" query -q 'an authority.bly' --key "$(openssl x509 -noout \
-            -serial -in "host$i.pem" | cut -d = -f 2)" && told=no
+        "$BLOOMERY" query -q --format "$card" 'an authority.card' \
+            --key "ca,$(openssl x509 -noout -serial -in "host$i.pem" |
+                cut -d = -f 2)" && told=no
         [ $valid = $told ] || wrong=$((wrong + 1))
     done
     check 'each certificate is what openssl verify says' test $wrong = 0
@@ -191,15 +203,18 @@ fi
 
 # ---- Refusals ----------------------------------------------------------------
 
-printf 'A\nB\n' >issued
-printf 'A\nC\n' >some
-refused 'a revoked one that was not issued' 'C|1 of' "$BLOOMERY" build \
+printf 'ca,A\nca,B\n' >issued
+printf 'ca,A\nca,C\n' >some
+refused 'a revoked one that was not issued' 'ca,C|1 of' "$BLOOMERY" build \
     -k cascade --within issued -o bad.bly some
+refused 'the same, in a block' 'not in the list' "$BLOOMERY" build \
+    -k clubcard:keys=comma --within issued -o bad.bly some
 check 'and nothing is written' test ! -e bad.bly
 refused 'no other certificates' 'within|without|other' "$BLOOMERY" build \
     -k cascade -o bad.bly some
 refused 'no list' 'none.*No such file' "$BLOOMERY" build -k cascade \
     --within issued -o bad.bly none
-head -c 100 'all anew.bly' >cut.bly
-refused 'a filter that was cut short' 'cut.bly' "$BLOOMERY" query cut.bly some
+head -c 100 'all anew.card' >cut.card
+refused 'a filter that was cut short' 'cut.card' "$BLOOMERY" query \
+    --format "$card" cut.card some
 finish

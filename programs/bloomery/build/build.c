@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
-/* The first way that serves is taken. Only the first one needs no count of the
+/* The first way that serves is taken. Only the first two need no count of the
  * keys. */
 static const struct {
     bool (*serves)(const build_job *job);
     int  (*run)(build_job *job);
 } build_ways[] = {
+    { build_clubcard_serves, build_clubcard },
     { build_at_once_serves, build_at_once },
     { build_in_file_serves, build_in_file },
     { build_by_hashes_serves, build_by_hashes },
@@ -20,7 +21,8 @@ static const struct {
 static int build_choose(build_job *job)
 {
     size_t way = 0;
-    int status = build_at_once_serves(job) ? CLI_GO : build_size(job);
+    int status = build_clubcard_serves(job) || build_at_once_serves(job)
+               ? CLI_GO : build_size(job);
 
     if (status != CLI_GO)
         return status;

@@ -44,9 +44,14 @@ int build_report(const cli_build *s, const bly_filter *filter,
 const cli_operands *build_outside(const cli_build *s);
 const char *build_outside_name(const cli_build *s);
 
+/* Returns whether the kind is clubcard, which has groups of keys. */
+bool build_is_clubcard(const cli_build *s);
+
 /* The ways to build, in the order in which they are tried: build_…_serves
  * returns whether a way is possible, and the other function builds, saves and
  * reports. Returns the exit status. */
+bool build_clubcard_serves(const build_job *job);
+int  build_clubcard(build_job *job);
 bool build_at_once_serves(const build_job *job);
 int  build_at_once(build_job *job);
 bool build_in_file_serves(const build_job *job);

@@ -31,6 +31,9 @@ static const cli_option build_options[] = {
       "Instead of --without: all keys that will ever be queried, including "
       "the filter's own. May be repeated.",
       .excludes = "label key" },
+    { 0, "coverage", "FILE", CLI_TEXT, offsetof(cli_build, coverage), false,
+      "For kind clubcard: the logs of certificates that are covered. A line is "
+      "64 digits, the first time and the last, in milliseconds since 1970." },
     CLI_OVERFILL_OPTION(cli_build, overfill),
     CLI_JOBS_OPTION(cli_build, jobs),
     { 0, "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
@@ -72,6 +75,9 @@ static const cli_example build_examples[] = {
     { "bloomery build -k cascade --within issued.txt -o revoked.bly "
       "revoked.txt",
       "Make the same list from all issued serial numbers." },
+    { "bloomery build -k clubcard:keys=tab -f issuer,serial --within "
+      "certificates.tsv -o filter revoked.tsv",
+      "Make a list with a block for each issuer, as Firefox has." },
     { NULL, NULL }
 };
 
@@ -124,6 +130,8 @@ static int build_check(const cli_command *self, cli_build *s,
         return options_wrong(self, "-l, --without and --within are for keys "
                                    "that stand alone: they cannot be used with "
                                    "--as domain, cidr or path");
+    if (s->coverage != NULL && !build_is_clubcard(s))
+        return options_wrong(self, "--coverage is for kind clubcard");
     if (build_check_without(self, s, operands) != CLI_GO)
         return CLI_ERROR;
     return filter_check_output(s->output, s->force, operands, 0);
@@ -187,7 +195,9 @@ const cli_command cmd_build = {
         "universe: it finds all of its keys and none of the others. Its "
         "answer for a key outside the universe means nothing. The hashes of "
         "all keys are held in memory, 16 bytes each. The kind cascade needs "
-        "one of these options.",
+        "one of these options. So does clubcard, whose keys belong to groups; "
+        "it reads the other keys twice and holds only about one or two of them "
+        "for each of the filter's own.",
     .options = build_options,
     .usual = "output kind rate items field separator recursive verbose",
     .examples = build_examples,

@@ -8,12 +8,13 @@
  *
  * WHEN TO USE IT
  *
- * Use it to look up certificates in filter cascades of CRLite. A key is the
- * bytes that the maker used: the SHA-256 of the issuer's public key, and the
- * serial number.
+ * Use it to look up certificates in filter cascades of CRLite, which Firefox
+ * used until 2025. A key is the bytes that the maker used: the SHA-256 of the
+ * issuer's public key, and the serial number.
  *
  * WHEN NOT TO
  *
+ * - The filter is from 2025 or later: `clubcard` reads these files.
  * - A certificate did not exist when the file was made: its answer means
  *   nothing.
  * - To make a cascade of your own: `cascade`, which is smaller. Bloomery only
