@@ -63,7 +63,7 @@ for host in '' a:80 'a b' a/b '[::1]' '*'; do
     wrong "--host '$host'" 'is not a host name' \
         --http 8080 --host "$host" f.bly
 done
-wrong '--socket without a path' 'is not a path' --socket '' f.bly
+wrong '--socket without a path' 'names no file: give its name' --socket '' f.bly
 wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
 wrong 'a folder that is not there' "cannot listen on 'none/s': .*: create the" \
