@@ -143,7 +143,8 @@
     X(bip158, MORE)                                                            \
     X(xorfilter, MORE)                                                         \
     X(crlite, MORE)                                                            \
-    X(rocksribbon, MORE)
+    X(rocksribbon, MORE)                                                       \
+    X(orc, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *
