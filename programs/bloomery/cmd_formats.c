@@ -101,8 +101,8 @@ const cli_command cmd_formats = {
         "is also a kind: 'build -k NAME' makes such a file, and 'kinds NAME' "
         "shows its options.\n\n"
         "Parquet and ORC files and tables of LevelDB and RocksDB are not "
-        "filters but contain some: 'info', 'check' and 'query' read these. 'similar' reads "
-        "fingerprints in chemfp's FPS format.",
+        "filters but contain some: 'info', 'check' and 'query' read these. "
+        "'similar' reads fingerprints in chemfp's FPS format.",
     .options = formats_options,
     .usual = "json markdown",
     .examples = formats_examples,

@@ -1,5 +1,5 @@
-/* blocks.c - decompresses blocks whose largest size is known, as data files have
- * them inside: without the magic numbers and checksums that codec.c reads.
+/* blocks.c - decompresses blocks whose largest size is known, as they are inside
+ * data files: without the magic numbers and checksums that codec.c reads.
  *
  * zlib, libzstd and liblz4 do it, without which (BLY_DECOMPRESS) their codecs
  * are unknown. Snappy is decompressed here, which takes fewer lines than a
@@ -15,9 +15,9 @@
 /* ==== snappy ============================================================
  *
  * The number of bytes as a varint, then elements. The two lowest bits of an
- * element's first byte say what it is: 0, bytes as they are, whose number less 1
- * is in the other bits, or from 60 on in the next 1 to 4 bytes; 1 to 3, a copy
- * of 1 to 64 bytes from up to 4 GiB before.
+ * element's first byte say what it is: 0, bytes as they are, whose number less
+ * 1 is in the other bits, or from 60 on in the next 1 to 4 bytes; 1 to 3, a
+ * copy of 1 to 64 bytes from up to 4 GiB before.
  */
 
 typedef struct {

@@ -82,8 +82,8 @@ typedef struct {
     const char           *limit;        /* m_most in words: "2^31 - 1 longs" */
 
     /* Returns the bytes of a head that varies with the geometry, and writes
-     * them unless `to` is NULL. Such a format has no numbers behind the row, and
-     * its bytes do not show it. NULL: the head does not vary. */
+     * them unless `to` is NULL. Such a format has no numbers behind the row,
+     * and its bytes do not show it. NULL: the head does not vary. */
     size_t (*write_head)(uint8_t *to, const uint64_t *geometry);
 
     /* Reads the geometry from such a head, which must then be as write_head

@@ -37,8 +37,8 @@ typedef struct {
     contents_packing packing;
 } contents_list;
 
-/* Lists what is inside a file of one of the three forms (carriers.c). *out is to
- * be released after an error as well. Errors of bly_container_open. */
+/* Lists what is inside a file of one of the three forms (carriers.c). *out is
+ * to be released after an error as well. Errors of bly_container_open. */
 bly_status carriers_find(contents_list *out, const contents_source *source);
 void       contents_release(contents_list *list, const bly_allocator *to);
 

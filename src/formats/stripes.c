@@ -1,5 +1,5 @@
-/* stripes.c - where the filters of an ORC file lie: what its end and the ends of
- * its stripes say.
+/* stripes.c - where the filters of an ORC file lie: what its end and the ends
+ * of its stripes say.
  *
  * THE PICTURE
  *
@@ -25,13 +25,13 @@
  *
  * A column is a type, by its number in the list. A stream of filters is a list
  * of them, one for each row group of the stripe. Everything but the postscript
- * is compressed in blocks: 3 bytes, the lowest first, are twice the length, plus
- * 1 if the block is stored as it is.
+ * is compressed in blocks: 3 bytes, the lowest first, are twice the length,
+ * plus 1 if the block is stored as it is.
  *
  * FILTERS THAT ARE NOT QUERIED
  *
- * Some writers made filters without some of their keys. Their columns are listed
- * as if they had none:
+ * Some writers made filters without some of their keys. Their columns are
+ * listed as if they had none:
  *
  *      - BLOOM_FILTER, of ORC before 1.4: texts were hashed in the writer's
  *        encoding, decimals and timestamps wrongly
@@ -39,7 +39,7 @@
  *        other shifts; and of all its versions tinyint, of which the first
  *        eighth of the values is missing
  *      - boolean: Java adds no key
- *      - timestamps in an unknown time zone, from before version 6 of the writer
+ *      - timestamps in an unknown time zone, from writers before version 6
  *
  *   apache/orc: StripePlanner.java, Reader.cc, ColumnWriter.cc
  */
@@ -220,7 +220,7 @@ static bly_status stripes_expand(stripes_part *out,
     const bly_allocator *from = source->allocator;
     *out = (stripes_part){ .n = 0 };
     if (!stripes_measure(&out->room, packing, raw->bytes, raw->n))
-        return stripes_damaged("a compressed block ends behind its part", at);
+        return stripes_damaged("a compressed block is cut short", at);
     out->room += out->room == 0;
     bly_status status = memory_allows(source->memory_limit, source->bytes,
                                       spent + out->room);
@@ -258,7 +258,7 @@ static bly_status stripes_read(stripes_part *out,
 
 /* ---- The postscript ----------------------------------------------------- */
 
-/* What counts of a postscript. */
+/* The fields of a postscript that are used. */
 typedef struct {
     uint64_t footer, codec, block, major, writer_version;
 } stripes_script;
