@@ -1,5 +1,6 @@
 /* blocks.c - decompresses blocks whose largest size is known, as they are
- * inside data files: without the magic numbers and checksums that codec.c reads.
+ * inside data files, without the magic numbers and checksums that codec.c
+ * reads.
  *
  * zlib, libzstd and liblz4 do it, without which (BLY_DECOMPRESS) their codecs
  * are unknown. Snappy is decompressed here, which takes fewer lines than a

@@ -80,9 +80,9 @@
  * up to N characters. A decimal is a text without zeros that can be left out,
  * and without a point if there is no digit behind it.
  *
- * a is the lower and b the higher half of h. For i = 1 .. k, c is a + i b modulo
- * 2^32. If its top bit is set, all its bits are turned. The key's bit is c mod
- * m. Bit i is bit (i mod 64) of word i / 64, the lowest being bit 0.
+ * a is the lower and b the higher half of h. For i = 1 .. k, c is a + i b
+ * modulo 2^32. If its top bit is set, all its bits are turned. The key's bit is
+ * c mod m. Bit i is bit (i mod 64) of word i / 64, the lowest being bit 0.
  *
  * PAPERS
  *
