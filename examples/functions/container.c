@@ -67,6 +67,27 @@ static void ask(void)
         errx(1, "%u groups", perhaps);
 }
 
+/* Decompresses a block by zlib's uncompress or the like. */
+static bly_status block(void *context, const char *codec, const void *from,
+                        size_t n, void *to, size_t room, size_t *made)
+{
+    (void)context, (void)codec, (void)from, (void)n, (void)to, (void)room;
+    *made = 0;
+    return BLY_EUNSUPPORTED;
+}
+
+static void open_with(void)
+{
+    /* example */
+    const bly_decompressor with = { block, NULL };
+    bly_container *c;
+    if (bly_container_open_with(&c, "a.parquet", &with, NULL) < 0)
+        errx(1, "%s", bly_why());
+    printf("%s\n", bly_container_contents(c)->system);
+    bly_container_free(c);
+    /* end */
+}
+
 int main(void)
 {
     FILE *file = fopen("a.parquet", "wb");
@@ -75,5 +96,6 @@ int main(void)
     fclose(file);
     recognise("a.parquet");
     ask();
+    open_with();
     remove("a.parquet");
 }

@@ -4,6 +4,7 @@
  * data that cannot hold their key:
  *
  *      parquet  one for a column of a row group, if its writer made one
+ *      orc      one for a column of a row group: 10,000 rows, by default
  *      leveldb  a table (.ldb): one for the blocks of each 2 KiB of data
  *      rocksdb  a table (.sst): one for all of its keys, or for each partition
  *
@@ -12,9 +13,11 @@
  * Only the end of the file and the requested filters are read, and none of its
  * data, even if it has many gigabytes. A key is certainly not in the file if
  * the filters of all groups say so. A listed group without a filter may hold
- * any key; a group of a table that is not listed holds none.
+ * any key; a group of a table that is not listed holds none. A column of an ORC
+ * file without filters is listed only in the first row group of each stripe.
  *
- *      Apache Parquet's format, Bloom filter; LevelDB, table_format.md
+ *      Apache Parquet's format, Bloom filter; Apache ORC specification v1;
+ *      LevelDB, table_format.md
  */
 #ifndef BLOOMERY_CONTAINER_H
 #define BLOOMERY_CONTAINER_H
@@ -32,8 +35,9 @@ typedef struct bly_container bly_container;
 typedef struct {
     const char *column;         /* "address.city"; "": none, or a column
                                    whose name is encrypted                   */
-    const char *format;         /* of the filter, as in bly_options; NULL:
-                                   no usable filter                          */
+    const char *format;         /* of the filter, as in bly_options:
+                                   "parquet", "orc:type=int"; NULL: no
+                                   usable filter                             */
     const char *lacks;          /* why not: "has no filter"; or NULL         */
     const char *as;             /* the type of its keys: "text" (their
                                    bytes), "int32", "int64", "float",
@@ -44,15 +48,20 @@ typedef struct {
     uint64_t    keys;           /* in the group, including repeats and
                                    NULLs; UINT64_MAX: unknown                */
     uint64_t    offset, bytes;  /* the filter's place in the file            */
-    uint64_t    reserved[4];    /* 0                                         */
+    uint64_t    part, parts;    /* of an ORC file: `parts` filters share the
+                                   place, which may be compressed, and this
+                                   is number `part`, from 0; parts is 0: it
+                                   is there alone                            */
+    uint64_t    reserved[2];    /* 0                                         */
 } bly_contained;
 
 /* The contents of a file. Valid until bly_container_free. */
 typedef struct {
-    const char *system;         /* "parquet", "leveldb", "rocksdb"           */
+    const char *system;         /* "parquet", "orc", "leveldb", "rocksdb"    */
     const char *group;          /* the name for a group: "row group"         */
     uint64_t    groups;         /* including those without keys              */
-    const bly_contained *filters;       /* by group, in file order           */
+    const bly_contained *filters;       /* by group, in file order; of an ORC
+                                           file, each column by group        */
     size_t      n;
 } bly_contents;
 
@@ -67,6 +76,27 @@ typedef struct {
 BLY_API bly_status bly_container_open(bly_container **out, const char *path,
                                       const bly_options *options)
                                       BLY_MUST BLY_GIVEN(1, 2);
+
+/* Decompresses a block of a container, for a system that compresses what
+ * locates its filters, as ORC does. Writes at most `room` bytes to `to` and
+ * their number to *made. The codec is "zlib" (deflate, without a header),
+ * "snappy" or "lz4" (without a frame), "zstd", "lzo" or "brotli". BLY_OK;
+ * BLY_EUNSUPPORTED: another codec; BLY_ECORRUPT; BLY_ENOMEM. It is called by
+ * the threads that call the functions below, perhaps at the same time. */
+typedef struct {
+    bly_status (*block)(void *context, const char *codec, const void *from,
+                        size_t n, void *to, size_t room, size_t *made);
+    void *context;
+} bly_decompressor;
+
+/* Opens a container, as bly_container_open does, which may have compressed
+ * blocks. The library has no codecs: the caller's are used until the container
+ * is freed. Without them, a compressed block is BLY_EVERSION. */
+BLY_API bly_status bly_container_open_with(bly_container **out,
+                                           const char *path,
+                                           const bly_decompressor *with,
+                                           const bly_options *options)
+                                           BLY_MUST BLY_GIVEN(1, 2, 3);
 
 /* Closes a container and frees its memory; NULL is fine. Filters that were
  * opened from it stay. */
@@ -87,9 +117,9 @@ BLY_API bly_status bly_container_filter(bly_filter **out,
                                         const bly_options *options)
                                         BLY_MUST BLY_GIVEN(1, 2);
 
-/* Returns the system that a container belongs to: "parquet", "leveldb" or
- * "rocksdb", or NULL if the bytes are not the end of a container. They are the
- * last `n` bytes of the file, of which 8 suffice. Thread-safe. */
+/* Returns the system that a container belongs to: "parquet", "orc", "leveldb"
+ * or "rocksdb", or NULL if the bytes are not the end of a container. They are
+ * the last `n` bytes of the file, of which 8 suffice. Thread-safe. */
 BLY_API const char *bly_container_recognise(const void *tail, size_t n)
                                             BLY_GIVEN(1);
 

@@ -233,10 +233,10 @@ const cli_command cmd_check = {
         "its checksums. Prints 'FILE: ok' for a good file. For a damaged file, "
         "a line on standard error says what is wrong. A warning is printed for "
         "a filter that is exact up to a number of keys and has more.\n\n"
-        "In a Parquet file, or a table of LevelDB or RocksDB, the filters "
-        "inside and the records that locate them are checked. A packed filter "
-        "is checked without unpacking it. An index of 'bloomery index' is "
-        "checked as well.",
+        "In a Parquet or ORC file, or a table of LevelDB or RocksDB, the "
+        "filters inside and the records that locate them are checked. A packed "
+        "filter is checked without unpacking it. An index of 'bloomery index' "
+        "is checked as well.",
     .options = check_options,
     .usual = "quiet json format key-file",
     .examples = check_examples,

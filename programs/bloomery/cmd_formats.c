@@ -100,9 +100,9 @@ const cli_command cmd_formats = {
         "If the bytes do not identify the format, give --format. Each format "
         "is also a kind: 'build -k NAME' makes such a file, and 'kinds NAME' "
         "shows its options.\n\n"
-        "Parquet files and tables of LevelDB and RocksDB are not filters but "
-        "contain some: 'info', 'check' and 'query' read these. 'similar' reads "
-        "fingerprints in chemfp's FPS format.",
+        "Parquet and ORC files and tables of LevelDB and RocksDB are not "
+        "filters but contain some: 'info', 'check' and 'query' read these. "
+        "'similar' reads fingerprints in chemfp's FPS format.",
     .options = formats_options,
     .usual = "json markdown",
     .examples = formats_examples,

@@ -35,9 +35,9 @@ static const cli_option query_options[] = {
       "lines and ? stand for none.",
       .excludes = "filter column groups" },
     { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
-      "FILE is a Parquet file: query the filters of this column, one in each "
-      "row group. --as says how keys are read; the default is the column's "
-      "type, or hex for types without numbers and text." },
+      "FILE is a Parquet or ORC file: query the filters of this column, one in "
+      "each row group. --as says how keys are read; the default is the "
+      "column's type, or hex for types without numbers and text." },
     { 0, "groups", NULL, CLI_FLAG, offsetof(ask_settings, groups), false,
       "Before each line, print the numbers of the row groups, blocks or "
       "partitions in FILE where its key perhaps is. They count from 0, have "
@@ -190,10 +190,10 @@ const cli_command cmd_query = {
         "--mark, all lines are printed and marked. Answers are written before "
         "the command waits for more input, so a program can keep 'bloomery "
         "query --mark' running, write a line to it and read the answer.\n\n"
-        "FILE may be a Parquet file (--column), or a table of LevelDB or "
-        "RocksDB, which contain filters. A key is perhaps there if any filter "
-        "inside finds it, or if a part of the file has no filter, which a "
-        "note reports. The more parts there are, the more other keys pass: "
+        "FILE may be a Parquet or ORC file (--column), or a table of LevelDB "
+        "or RocksDB, which contain filters. A key is perhaps there if any "
+        "filter inside finds it, or if a part of the file has no filter, which "
+        "a note reports. The more parts there are, the more other keys pass: "
         "--groups prints the parts.\n\n"
         "A line without the column of -f has no key: it is not in the filter, "
         "and -v prints it. A line whose key cannot be read, such as a word for "

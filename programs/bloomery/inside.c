@@ -29,6 +29,12 @@ static bool inside_stat(bly_info_t *out, const bly_container *file,
     return true;
 }
 
+/* Returns the bytes of a filter, which may share a larger place in the file. */
+static uint64_t inside_bytes(const bly_contained *one, const bly_info_t *stat)
+{
+    return one->parts == 0 ? one->bytes : stat->bytes - BLY_HEADER_BYTES;
+}
+
 static void inside_json_one(const bly_contained *one, const bly_info_t *stat)
 {
     json_open_object(NULL);
@@ -43,7 +49,9 @@ static void inside_json_one(const bly_contained *one, const bly_info_t *stat)
         json_string("lacks", one->lacks);
     } else {
         json_count("offset", one->offset);
-        json_count("bytes", one->bytes);
+        if (one->parts > 0)
+            json_count("part", one->part);
+        json_count("bytes", inside_bytes(one, stat));
         json_real("fill", stat->fill);
         json_real("rate", stat->rate);
         json_real("distinct", stat->distinct);
@@ -68,7 +76,7 @@ static void inside_column(const char *name)
 static void inside_text_one(const bly_contained *one, const bly_info_t *stat)
 {
     output_format("  %9" PRIu64 " %9" PRIu64 " %12s %12s %12s", one->group,
-                  one->bytes, report_percent(stat->fill).text,
+                  inside_bytes(one, stat), report_percent(stat->fill).text,
                   report_percent(stat->rate).text,
                   report_estimate(stat->distinct).text);
     output_text(one->column[0] != '\0' ? "  " : "");
@@ -140,15 +148,15 @@ static bool inside_text(const bly_container *file, const char *path)
         output_format(" %s%s\n", none->lacks, is->n - n > 1 ? ", and so on"
                                                             : "");
     }
-    if (strcmp(is->system, "parquet") != 0 && is->groups > is->n)
+    if (!container_has_columns(is) && is->groups > is->n)
         output_format("  empty      %s: no key is there\n",
                       report_count(is->groups - is->n).text);
     if (n > 0)
         output_format("  %9s %9s %12s %12s %12s%s\n", is->group, "bytes",
                       "fill", "rate", "different",
-                      strcmp(is->system, "parquet") == 0 ? "  column" : "");
+                      container_has_columns(is) ? "  column" : "");
     good = inside_print(file, false, &pass);
-    if (n > 1 && strcmp(is->system, "parquet") != 0)
+    if (n > 1 && !container_has_columns(is))
         output_format("  in any     %s of strangers pass\n",
                       report_percent(1 - pass).text);
     return good;
@@ -185,7 +193,7 @@ int inside_info(const char *path, bool json)
 bly_status inside_check(const char *path, size_t *n)
 {
     bly_container *file = NULL;
-    bly_status status = bly_container_open(&file, path, format_how());
+    bly_status status = container_try(&file, path);
     size_t all = status >= 0 ? bly_container_contents(file)->n : 0;
 
     *n = 0;

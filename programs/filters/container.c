@@ -1,10 +1,11 @@
-/* container.c - files that contain filters: Parquet files and tables.
+/* container.c - files that contain filters: Parquet and ORC files, and tables.
  *
  * If a file does not begin like a filter, and no format is named, its end tells
  * whether it is a container. All filters of a column or table are opened
  * together: a key may be in the file if any of them may contain it.
  */
 #include "filters/filters.h"
+#include "frame/blocks.h"
 #include "frame/bytes.h"
 #include "frame/nearest.h"
 
@@ -47,8 +48,8 @@ static bool container_ends(int file)
  * files. No such filter ends with the bytes that these files end with. */
 static bool container_format(void)
 {
-    static const char *const inside[] = { "parquet", "leveldb", "rocksdb",
-                                          "rocksribbon" };
+    static const char *const inside[] = { "parquet", "orc", "leveldb",
+                                          "rocksdb", "rocksribbon" };
     const char *format = format_how()->format;
 
     for (size_t i = 0; format != NULL && i < sizeof inside / sizeof *inside;
@@ -76,14 +77,44 @@ bool container_is(const char *path)
     return is;
 }
 
+static bly_status container_block(void *context, const char *name,
+                                  const void *from, size_t n, void *to,
+                                  size_t room, size_t *made)
+{
+    (void)context;
+    switch (blocks_unpack(name, from, n, to, room, made)) {
+    case BLOCKS_GOOD:
+        return BLY_OK;
+    case BLOCKS_UNKNOWN:
+        return BLY_EUNSUPPORTED;
+    case BLOCKS_NO_MEMORY:
+        return BLY_ENOMEM;
+    default:
+        return BLY_ECORRUPT;
+    }
+}
+
+bly_status container_try(bly_container **out, const char *path)
+{
+    static const bly_decompressor with = { container_block, NULL };
+
+    return bly_container_open_with(out, container_path(path), &with,
+                                   format_how());
+}
+
 bly_container *container_open(const char *path)
 {
     bly_container *file;
 
-    if (bly_container_open(&file, container_path(path), format_how()) >= 0)
+    if (container_try(&file, path) >= 0)
         return file;
     filter_error();
     return NULL;
+}
+
+bool container_has_columns(const bly_contents *is)
+{
+    return strcmp(is->system, "parquet") == 0 || strcmp(is->system, "orc") == 0;
 }
 
 /* ==== Columns ========================================================== */
@@ -146,8 +177,10 @@ static int container_which(const char *path, const bly_contents *is,
         return report_error("no column of '%s' has a filter, so any key may be "
                             "in it: write the file with Bloom filters", path);
     if (column == NULL)
-        return report_error("'%s' is a Parquet file, which has a filter for "
-                            "each column: choose one with --column: %s", path,
+        return report_error("'%s' is %s file, which has a filter for each "
+                            "column: choose one with --column: %s", path,
+                            strcmp(is->system, "orc") == 0 ? "an ORC"
+                                                           : "a Parquet",
                             list);
     if (nearest.name != NULL)
         return report_error("'%s' has no column '%.80s': did you mean '%.80s'? "
@@ -157,11 +190,11 @@ static int container_which(const char *path, const bly_contents *is,
                         "are %s", path, column, list);
 }
 
-/* Requires a column for Parquet files, and refuses one for tables. */
+/* Requires a column for files that have columns, and refuses one for others. */
 static int container_check(const char *path, const bly_contents *is,
                            const char *column)
 {
-    bool columns = strcmp(is->system, "parquet") == 0;
+    bool columns = container_has_columns(is);
 
     if (!columns && column != NULL)
         return report_error("'%s' is a table of %s, which has no columns: "

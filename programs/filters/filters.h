@@ -24,6 +24,7 @@
 #include "frame/lines.h"
 #include "frame/tables.h"
 
+#include <bloomery/container.h>
 #include <bloomery/nested.h>
 
 /* ==== secret.c ========================================================== */
@@ -86,9 +87,15 @@ int format_check(const char *name);
 bool container_is(const char *path);
 
 /* Opens it (bloomery/container.h). Returns NULL after reporting an error. */
-struct bly_container *container_open(const char *path);
+bly_container *container_open(const char *path);
 
-/* The filters of a column of a Parquet file, or of a table. */
+/* Does the same, but reports nothing. */
+bly_status container_try(bly_container **out, const char *path);
+
+/* Returns whether its filters are those of columns. */
+bool container_has_columns(const bly_contents *is);
+
+/* The filters of a column of a Parquet or ORC file, or of a table. */
 typedef struct {
     bly_filter **filters;       /* NULL where any key may be present       */
     uint64_t    *numbers;       /* of their groups                         */

@@ -326,6 +326,18 @@ void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                      out);
 }
 
+uint64_t hash_murmur3_64(const void *key, size_t length, uint64_t seed)
+{
+    const uint8_t *p = key;
+    uint64_t h = seed;
+    for (size_t blocks = length / 8; blocks > 0; blocks--, p += 8) {
+        h ^= hash_murmur3_first(hash_read64(p));
+        h = hash_rotate64(h, 27) * 5 + 0x52DCE729;
+    }
+    h ^= hash_murmur3_first(hash_tail(p, length % 8));
+    return hash_murmur3_final(h ^ length);
+}
+
 uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed)
 {
     uint64_t both[2];

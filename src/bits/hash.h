@@ -105,6 +105,8 @@ void     hash_murmur3_128(const void *key, size_t length, uint32_t seed,
 /* Takes the bytes behind the last whole block as signed numbers. */
 void     hash_murmur3_128_signed(const void *key, size_t length, uint32_t seed,
                                  uint64_t out[2]);
+/* Has one word of state instead of two. */
+uint64_t hash_murmur3_64(const void *key, size_t length, uint64_t seed);
 /* Hashes the key followed by one more byte. */
 void     hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                               uint32_t seed, uint64_t out[2]);

@@ -15,6 +15,12 @@ static uint64_t rowfile_at(const rowfile *f, const rowfile_number *number,
          : f->head + row + (number->at & (ROWFILE_BEHIND - 1));
 }
 
+/* Returns the bytes in front of the row. */
+static uint64_t rowfile_head(const rowfile *f, const uint64_t *geometry)
+{
+    return f->write_head == NULL ? f->head : f->write_head(NULL, geometry);
+}
+
 static uint64_t rowfile_get(const rowfile_number *number, const uint8_t *p)
 {
     uint64_t v = 0;
@@ -125,7 +131,7 @@ static bly_status rowfile_read_numbers(const rowfile *f, kind_found *out,
                                        bool behind)
 {
     for (const rowfile_number *n = f->numbers; n->name != NULL; n++) {
-        if (behind != ((n->at & ROWFILE_BEHIND) != 0))
+        if (n->width == 0 || behind != ((n->at & ROWFILE_BEHIND) != 0))
             continue;
         uint64_t at = rowfile_at(f, n, row), v = rowfile_get(n, file + at);
         if (!rowfile_in_range(n, v))
@@ -137,11 +143,12 @@ static bly_status rowfile_read_numbers(const rowfile *f, kind_found *out,
 }
 
 /* Checks that the row ends where it must. */
-static bly_status rowfile_check_end(const rowfile *f, uint64_t m,
+static bly_status rowfile_check_end(const rowfile *f, const uint64_t *geometry,
                                     uint64_t bytes)
 {
     const rowfile_number *number = rowfile_find(f, ROWFILE_M);
-    uint64_t end = f->head + rowfile_bytes(f, m) + f->tail;
+    uint64_t m = geometry[ROWFILE_M];
+    uint64_t end = rowfile_head(f, geometry) + rowfile_bytes(f, m) + f->tail;
     if (m >= 1 && m <= f->m_most
         && (end == bytes || (f->attaches && end <= bytes)))
         return BLY_OK;
@@ -154,12 +161,14 @@ static bly_status rowfile_check_end(const rowfile *f, uint64_t m,
 }
 
 /* Checks that the bits from m on, which only fill the last unit, are clear. */
-static bly_status rowfile_check_spare(const rowfile *f, uint64_t m,
-                                      const uint8_t *row)
+static bly_status rowfile_check_spare(const rowfile *f,
+                                      const uint64_t *geometry,
+                                      const uint8_t *file)
 {
+    uint64_t m = geometry[ROWFILE_M], head = rowfile_head(f, geometry);
     for (uint64_t x = m; x < 8 * rowfile_bytes(f, m); x++)
-        if (bits_test(row, x ^ f->turn))
-            return rowfile_wrong(f, f->head + (x ^ f->turn) / 8,
+        if (bits_test(file + head, x ^ f->turn))
+            return rowfile_wrong(f, head + (x ^ f->turn) / 8,
                                  "bits beyond the last are set");
     return BLY_OK;
 }
@@ -177,6 +186,39 @@ static const rowfile *rowfile_form_of(const rowfile *f, const uint8_t *file,
     return f;
 }
 
+/* Returns whether a field of the geometry is one that a file may have. */
+static bool rowfile_field(const rowfile *f, const uint64_t *geometry,
+                          uint8_t field)
+{
+    const rowfile_number *n = rowfile_find(f, field);
+    if (n == NULL)
+        return true;
+    uint64_t v = geometry[field] - n->plus;
+    return geometry[field] >= n->plus && v % n->unit == 0
+        && v / n->unit >= n->least && v / n->unit <= n->most;
+}
+
+/* Reads a head that varies. It is right if and only if it is what we write. */
+static bly_status rowfile_read_head(const rowfile *f, kind_found *out,
+                                    const uint8_t *file, uint64_t bytes)
+{
+    uint8_t head[ROWFILE_HEAD];
+    char what[160];
+    if (!f->read_head(out->geometry, file, bytes))
+        return rowfile_wrong(f, 0, "the numbers in front of its bits are not "
+                             "there");
+    for (const rowfile_number *n = f->numbers; n->name != NULL; n++) {
+        if (n->width > 0 || rowfile_field(f, out->geometry, n->meaning))
+            continue;
+        snprintf(what, sizeof what, "%s is out of range", n->name);
+        return rowfile_wrong(f, n->at, what);
+    }
+    size_t n = f->write_head(head, out->geometry);
+    return n <= bytes && memcmp(head, file, n) == 0 ? BLY_OK
+         : rowfile_wrong(f, 0, "the numbers in front of its bits are not "
+                         "written as they must be");
+}
+
 /* Reads a file as of this form. */
 static bly_status rowfile_read_form(const rowfile *f, kind_found *out,
                                     const uint8_t *file, uint64_t bytes)
@@ -190,16 +232,19 @@ static bly_status rowfile_read_form(const rowfile *f, kind_found *out,
                            (unsigned long long)bytes);
     if (rowfile_find(f, ROWFILE_M) == NULL)
         out->geometry[ROWFILE_M] = 8 * (bytes - least);
-    bly_status status = rowfile_read_numbers(f, out, file, 0, false);
+    bly_status status = f->read_head != NULL
+                      ? rowfile_read_head(f, out, file, bytes) : BLY_OK;
+    if (status == BLY_OK)
+        status = rowfile_read_numbers(f, out, file, 0, false);
     if (status == BLY_OK && f->tail > 0)
         status = rowfile_read_numbers(f, out, file, bytes - least, true);
     if (status == BLY_OK && f->settle != NULL)
         status = f->settle(out, file, bytes);
     uint64_t m = out->geometry[ROWFILE_M];
     if (status == BLY_OK)
-        status = rowfile_check_end(f, m, bytes);
+        status = rowfile_check_end(f, out->geometry, bytes);
     if (status == BLY_OK)
-        status = rowfile_check_spare(f, m, file + f->head);
+        status = rowfile_check_spare(f, out->geometry, file);
     if (status == BLY_OK && out->capacity == 0)
         out->capacity = probes_capacity(m, out->geometry[ROWFILE_K]);
     return status;
@@ -267,18 +312,6 @@ double rowfile_rate(const rowfile *f, const kind_found *found)
     return plan.rate;
 }
 
-/* Returns whether a field of the geometry is one that a file may have. */
-static bool rowfile_field(const rowfile *f, const uint64_t *geometry,
-                          uint8_t field)
-{
-    const rowfile_number *n = rowfile_find(f, field);
-    if (n == NULL)
-        return true;
-    uint64_t v = geometry[field] - n->plus;
-    return geometry[field] >= n->plus && v % n->unit == 0
-        && v / n->unit >= n->least && v / n->unit <= n->most;
-}
-
 uint64_t rowfile_reach(const rowfile *f, const uint64_t *geometry)
 {
     if (f->forms > 1 && geometry[ROWFILE_FOURTH] >= f->forms)
@@ -289,13 +322,25 @@ uint64_t rowfile_reach(const rowfile *f, const uint64_t *geometry)
             return UINT64_MAX;
     return geometry[ROWFILE_M] < 1 || geometry[ROWFILE_M] > f->m_most
          ? UINT64_MAX
-         : f->head + rowfile_bytes(f, geometry[ROWFILE_M]) + f->tail;
+         : rowfile_head(f, geometry) + rowfile_bytes(f, geometry[ROWFILE_M])
+           + f->tail;
+}
+
+static void rowfile_geometry(uint64_t geometry[IMAGE_GEOMETRY_FIELDS],
+                             const void *image)
+{
+    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+        geometry[i] = image_geometry(image, i);
 }
 
 bly_status rowfile_check(const rowfile *f, const kind_foreign *foreign,
                          const void *image)
 {
     bool told = (foreign->fields >> ROWFILE_FOURTH & 1) != 0;
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS];
+    rowfile_geometry(geometry, image);
+    if (rowfile_reach(f, geometry) == UINT64_MAX)
+        return kind_bad_geometry(image);
     if (!told || f->forms < 2)
         return kind_check_foreign(image, foreign);
     uint64_t form = image_geometry(image, ROWFILE_FOURTH);
@@ -360,13 +405,6 @@ bly_status rowfile_plan(const rowfile *f, bly_plan_t *plan,
     return BLY_OK;
 }
 
-static void rowfile_geometry(uint64_t geometry[IMAGE_GEOMETRY_FIELDS],
-                             const void *image)
-{
-    for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
-        geometry[i] = image_geometry(image, i);
-}
-
 static uint64_t rowfile_value(const rowfile_number *number, const void *image,
                               const kind_spec *spec)
 {
@@ -386,6 +424,8 @@ bly_status rowfile_format(const rowfile *f, void *image, const kind_spec *spec)
     f = rowfile_form_in(f, geometry);
     uint8_t *file = image_payload_mut(image);
     uint64_t row = rowfile_bytes(f, geometry[ROWFILE_M]);
+    if (f->write_head != NULL)
+        f->write_head(file, geometry);
     for (const rowfile_number *n = f->numbers; n->name != NULL; n++)
         rowfile_put(n, file + rowfile_at(f, n, row),
                     rowfile_value(n, image, spec));
@@ -402,9 +442,10 @@ void rowfile_like(const rowfile *f, void *image, const void *other)
     uint8_t *file = image_payload_mut(image);
     const uint8_t *from = image_payload(other);
     uint64_t row = rowfile_bytes(f, image_geometry(image, ROWFILE_M));
-    uint64_t behind = f->head + row;
+    size_t head = rowfile_head_in(f, image);
+    uint64_t behind = head + row;
     const rowfile_number *added = rowfile_find(f, ROWFILE_ADDED);
-    memcpy(file, from, f->head);
+    memcpy(file, from, head);
     memcpy(file + behind, from + behind,
            (size_t)(image_payload_bytes(other) - behind));
     if (added != NULL)

@@ -8,7 +8,8 @@
  * A format is a table of its numbers (rowfile), two functions that place the
  * bits of a key (bodies/probes.h), and one that plans. Everything else a kind
  * needs is made of them by ROWFILE and ROWFILE_KIND. The geometry begins with
- * m, the bits of the row, and k, the bits of a key. A format of several forms,
+ * m, the bits of the row, and k, the bits of a key. Numbers whose widths vary
+ * are read and written by functions (read_head). A format of several forms,
  * such as versions, has a rowfile for each; the fourth field of the geometry
  * says which.
  *
@@ -42,14 +43,18 @@ enum {
     ROWFILE_BIG_WORDS = 56,             /* `turn` of words of 8 bytes that have
                                            the highest byte first            */
     ROWFILE_WITH_THIRD = 0,             /* where probes_row has these fields */
-    ROWFILE_WITH_FOURTH = 1
+    ROWFILE_WITH_FOURTH = 1,
+    ROWFILE_HEAD = 32                   /* bytes of a head that varies, most */
 };
 
 typedef struct {
     const char *name;                   /* "the number of hash functions";
                                            NULL: the table ends              */
     uint16_t    at;                     /* its first byte                    */
-    uint8_t     width;                  /* bytes, 1 .. 8                     */
+    uint8_t     width;                  /* bytes, 1 .. 8; 0: it has no fixed
+                                           place, and a meaning from 0 to 3:
+                                           it is in a head that varies, or is
+                                           told by an option                 */
     bool        big;                    /* the highest byte is first         */
     uint8_t     meaning;
     uint64_t    unit;                   /* the geometry counts so many to one
@@ -63,7 +68,8 @@ typedef struct {
                                            of; 0 counts as 1                 */
     const char           *what;         /* "a filter of Guava"               */
     const rowfile_number *numbers;
-    uint16_t              head, tail;   /* bytes in front of and behind it   */
+    uint16_t              head, tail;   /* bytes in front of and behind it;
+                                           the least, if the head varies     */
     uint8_t               unit;         /* bytes of which the row has a whole
                                            number                            */
     uint8_t               turn;         /* as in probes_row                  */
@@ -74,6 +80,15 @@ typedef struct {
                                            that changed a bit                */
     uint64_t              m_most;
     const char           *limit;        /* m_most in words: "2^31 - 1 longs" */
+
+    /* Returns the bytes of a head that varies with the geometry, and writes
+     * them unless `to` is NULL. Such a format has no numbers behind the row,
+     * and its bytes do not show it. NULL: the head does not vary. */
+    size_t (*write_head)(uint8_t *to, const uint64_t *geometry);
+
+    /* Reads the geometry from such a head, which must then be as write_head
+     * writes it. Returns false if it is not one. */
+    bool (*read_head)(uint64_t *geometry, const uint8_t *file, uint64_t bytes);
 
     /* How places are made of a hash; its m may be less than that of the row, if
      * keys have no places behind it. NULL: independently. */
@@ -152,6 +167,19 @@ PLATFORM_INLINE const rowfile *rowfile_form(const rowfile *f, const void *image)
     return f->forms > 1 ? f + image_geometry(image, ROWFILE_FOURTH) : f;
 }
 
+/* Bytes in front of the row of an image. */
+PLATFORM_INLINE size_t rowfile_head_in(const rowfile *f, const void *image)
+{
+    if (f->write_head == NULL)
+        return f->head;
+    const uint64_t geometry[IMAGE_GEOMETRY_FIELDS] = {
+        image_geometry(image, ROWFILE_M), image_geometry(image, ROWFILE_K),
+        image_geometry(image, ROWFILE_THIRD),
+        image_geometry(image, ROWFILE_FOURTH),
+    };
+    return f->write_head(NULL, geometry);
+}
+
 /* The row of an image, with the third and fourth field of the geometry for the
  * kind; and with how places are made. */
 PLATFORM_INLINE probes_row rowfile_row(const rowfile *f, const void *image)
@@ -159,7 +187,7 @@ PLATFORM_INLINE probes_row rowfile_row(const rowfile *f, const void *image)
     uint64_t m = image_geometry(image, ROWFILE_M);
     f = rowfile_form(f, image);
     return (probes_row){
-        .row = probes_bytes(image_payload(image)) + f->head,
+        .row = probes_bytes(image_payload(image)) + rowfile_head_in(f, image),
         .m = m, .inverse = probes_inverse(m),
         .k = image_geometry(image, ROWFILE_K), .turn = f->turn,
         .with = { image_geometry(image, ROWFILE_THIRD),

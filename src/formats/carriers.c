@@ -21,10 +21,12 @@ static const char *carriers_recognise(const uint8_t *tail, size_t n)
     if (n < CARRIERS_TAIL)
         return NULL;
     const uint8_t *last = tail + n - strlen(FOOTER_MAGIC);
+    const uint8_t *script = tail + n - CARRIERS_TAIL;
     uint64_t magic = carriers_magic(tail, n);
     return memcmp(last, FOOTER_MAGIC, strlen(FOOTER_MAGIC)) == 0
         || memcmp(last, FOOTER_MAGIC_SECRET, strlen(FOOTER_MAGIC)) == 0
          ? "parquet"
+         : memcmp(script, STRIPES_MAGIC, strlen(STRIPES_MAGIC)) == 0 ? "orc"
          : magic == TABLE_MAGIC_LEVELDB ? "leveldb"
          : magic == TABLE_MAGIC_ROCKSDB ? "rocksdb" : NULL;
 }
@@ -47,8 +49,9 @@ bly_status carriers_find(contents_list *out, const contents_source *source)
     }
     if (out->is.system == NULL)
         return status_fail(BLY_EFORMAT, "not a file that contains filters: its "
-                           "end is not that of a Parquet, LevelDB or RocksDB "
-                           "file: name another file, or copy it again");
+                           "end is not that of a Parquet, ORC, LevelDB or "
+                           "RocksDB file: name another file, or copy it again");
     return out->is.system[0] == 'p' ? footer_find(out, source)
+         : out->is.system[0] == 'o' ? stripes_find(out, source)
                                     : table_find(out, source);
 }

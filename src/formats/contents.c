@@ -1,5 +1,5 @@
 /* contents.c - the list of the filters inside a file of another system, and
- * ranges of that file, for its readers (footer.c, table.c).
+ * ranges of that file, for its readers (footer.c, stripes.c, table.c).
  */
 #include "formats/contents.h"
 
@@ -56,7 +56,8 @@ static bly_status contents_grow(contents_list *list,
 bly_status contents_add(contents_list *list, const bly_contained *one,
                         const contents_source *source)
 {
-    if (one->bytes > source->bytes - list->listed)
+    uint64_t more = one->part == 0 ? one->bytes : 0;
+    if (more > source->bytes - list->listed)
         return status_fail(BLY_ECORRUPT, "its filters would have more bytes "
                            "than the file, which has %" PRIu64 ": it is "
                            "damaged: copy it again", source->bytes);
@@ -65,7 +66,7 @@ bly_status contents_add(contents_list *list, const bly_contained *one,
     if (status != BLY_OK)
         return status;
     list->filters[list->is.n++] = *one;
-    list->listed += one->bytes;
+    list->listed += more;
     return BLY_OK;
 }
 

@@ -1,8 +1,8 @@
 /* contents.h - parses files of other systems that contain filters.
  *
- * The parsers of the two forms (footer.c, table.c) read the file through a
- * callback, and treat all bytes as untrusted. They do not use the operating
- * system.
+ * The parsers of the three forms (footer.c, stripes.c, table.c) read the file
+ * through a callback, and treat all bytes as untrusted. They do not use the
+ * operating system.
  */
 #ifndef BLY_FORMATS_CONTENTS_H
 #define BLY_FORMATS_CONTENTS_H
@@ -17,7 +17,14 @@ typedef struct {
     uint64_t             bytes;
     uint64_t             memory_limit;  /* as in bly_options                 */
     const bly_allocator *allocator;
+    bly_decompressor     with;          /* its block is NULL: there is none  */
 } contents_source;
+
+/* How blocks of a file are compressed, and their size at most. */
+typedef struct {
+    const char *codec;                  /* NULL: they are not                */
+    uint64_t    block;
+} contents_packing;
 
 /* A list under construction, and the memory that it owns. */
 typedef struct {
@@ -27,10 +34,11 @@ typedef struct {
     char          *names;               /* of columns, concatenated          */
     size_t         names_room, names_used;
     uint64_t       listed;              /* bytes of all filters              */
+    contents_packing packing;
 } contents_list;
 
-/* Lists what is inside a file of one of the two forms (carriers.c). *out is to
- * be released after an error as well. Errors of bly_container_open. */
+/* Lists what is inside a file of one of the three forms (carriers.c). *out is
+ * to be released after an error as well. Errors of bly_container_open. */
 bly_status carriers_find(contents_list *out, const contents_source *source);
 void       contents_release(contents_list *list, const bly_allocator *to);
 
@@ -44,13 +52,32 @@ bly_status contents_add(contents_list *list, const bly_contained *one,
 bly_status contents_load(uint8_t **out, const contents_source *source,
                          uint64_t offset, uint64_t n);
 
-/* The two forms. */
-bly_status footer_find(contents_list *out, const contents_source *source);
-bly_status table_find(contents_list *out, const contents_source *source);
+/* The three forms. */
+bly_status footer_find (contents_list *out, const contents_source *source);
+bly_status stripes_find(contents_list *out, const contents_source *source);
+bly_status table_find  (contents_list *out, const contents_source *source);
+
+/* The filters that share a place in an ORC file, in memory. */
+typedef struct {
+    uint64_t offset;                    /* the place                         */
+    uint8_t *bytes;                     /* NULL: there are none              */
+    uint64_t n, room;                   /* used, and allocated               */
+    struct contents_range { uint64_t at, n; } *filters;
+    uint64_t parts;
+} contents_shared;
+
+/* Reads the filters that share the place of this one. *out is to be released
+ * after success alone. BLY_ECORRUPT, BLY_EVERSION, BLY_ELIMIT, BLY_ENOMEM, or
+ * errors of reading. */
+bly_status stripes_load   (contents_shared *out, const contents_list *list,
+                           const contents_source *source,
+                           const bly_contained *one);
+void       stripes_release(contents_shared *shared, const bly_allocator *to);
 
 /* The magic at the end of a file. */
 #define FOOTER_MAGIC          "PAR1"
 #define FOOTER_MAGIC_SECRET   "PARE"
+#define STRIPES_MAGIC         "\x82\xF4\x03\x03" "ORC"     /* and a byte  */
 #define TABLE_MAGIC_LEVELDB   UINT64_C(0xDB4775248B80FB57)
 #define TABLE_MAGIC_ROCKSDB   UINT64_C(0x88E241B785F4CFF7)
 

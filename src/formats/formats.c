@@ -87,6 +87,10 @@ bly_status formats_choose(formats_found *out, const char *name,
         return status_fail(BLY_EFORMAT, "a Parquet file, or a part of one: its "
                            "filters are inside, and its end says where "
                            "(bly_container_open)");
+    if (found == NULL && n >= 3 && memcmp(bytes, "ORC", 3) == 0)
+        return status_fail(BLY_EFORMAT, "an ORC file, or a part of one: its "
+                           "filters are inside, and its end says where "
+                           "(bly_container_open)");
     if (found == NULL && n >= strlen(FORMATS_INDEX)
         && memcmp(bytes, FORMATS_INDEX, strlen(FORMATS_INDEX)) == 0)
         return status_fail(BLY_EFORMAT, "an index of many files, not a filter: "

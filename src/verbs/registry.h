@@ -144,7 +144,8 @@
     X(xorfilter, MORE)                                                         \
     X(crlite, MORE)                                                            \
     X(rocksribbon, MORE)                                                       \
-    X(clubcard, MORE)
+    X(clubcard, MORE)                                                          \
+    X(orc, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *

@@ -22,13 +22,17 @@ static size_t theirs_text(char key[THEIRS_LONGEST], uint64_t i)
     return (size_t)snprintf(key, THEIRS_LONGEST, form, (unsigned)i);
 }
 
-/* Key i as a signed number of 64 bits, some below 0 and some above 2^32. */
-static size_t theirs_long(char key[THEIRS_LONGEST], uint64_t i)
+static size_t theirs_put_64(char key[THEIRS_LONGEST], uint64_t v)
 {
-    uint64_t v = i * 7919 * 1000003 - 500;
     for (unsigned b = 0; b < 8; b++)
         key[b] = (char)(v >> 8 * b & 0xFF);
     return 8;
+}
+
+/* Key i as a signed number of 64 bits, some below 0 and some above 2^32. */
+static size_t theirs_long(char key[THEIRS_LONGEST], uint64_t i)
+{
+    return theirs_put_64(key, i * 7919 * 1000003 - 500);
 }
 
 /* Key i of Cassandra's own tests: i in decimal, from 0 or from 100 on. */
@@ -48,6 +52,27 @@ static size_t theirs_int(char key[THEIRS_LONGEST], uint64_t i)
     memset(key, 0, 4);
     key[3] = (char)(i + 1);
     return 4;
+}
+
+/* Keys that were put into filters of ORC: numbers, texts and real numbers. */
+static size_t theirs_orc_long(char key[THEIRS_LONGEST], uint64_t i)
+{
+    return theirs_put_64(key, i * 1000003 - 5000000);
+}
+
+static size_t theirs_orc_text(char key[THEIRS_LONGEST], uint64_t i)
+{
+    static const char *const ends[] = { "", "\xC3\xA9", "\xC3\xA9\xC3\xA9" };
+    return (size_t)snprintf(key, THEIRS_LONGEST, "text-%u%s", (unsigned)i,
+                            ends[i % 3]);
+}
+
+static size_t theirs_orc_double(char key[THEIRS_LONGEST], uint64_t i)
+{
+    double d = (double)i * 0.37 - 3;
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return theirs_put_64(key, bits);
 }
 
 typedef struct {
@@ -82,6 +107,9 @@ static const theirs theirs_all[] = {
     { "pyprobables", "pyprobables", 100, 0.01, theirs_text },
     { "pyprobables-bytes", "pyprobables:type=bytes", 100, 0.01, theirs_text },
     { "rustbloom-int", "rustbloom:type=int,seed=77", 100, 0.01, theirs_long },
+    { "orc-long", "orc:type=int", 20, 0.05, theirs_orc_long },
+    { "orc-text", "orc", 20, 0.05, theirs_orc_text },
+    { "orc-double", "orc:type=double", 20, 0.05, theirs_orc_double },
 };
 
 /* Opens their bytes, which must not be taken for those of another format. */
