@@ -58,7 +58,7 @@ check 'skipped lines are not keys' grep -q \
     'warning: only 0 of 200 lines have a key' err
 check 'and the error has the same count' grep -q 'no line has a key: 200 lines have no such key' err
 echo a.example >>hosts2
-try build --as domain --comment '#' -o x.bly hosts2
+try build --as domain --comment '#' -o most.bly hosts2
 check 'nor do they count' grep -q 'warning: only 1 of 201 lines have a key' err
 
 # ---- who cannot -------------------------------------------------------------
