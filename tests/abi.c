@@ -341,7 +341,9 @@ ABI_AT(bly_contained, group, 32);
 ABI_AT(bly_contained, keys, 40);
 ABI_AT(bly_contained, offset, 48);
 ABI_AT(bly_contained, bytes, 56);
-ABI_AT(bly_contained, reserved, 64);
+ABI_AT(bly_contained, part, 64);
+ABI_AT(bly_contained, parts, 72);
+ABI_AT(bly_contained, reserved, 80);
 
 ABI_SIZE(bly_inline_blocked, 64);
 ABI_AT(bly_inline_blocked, payload, 0);

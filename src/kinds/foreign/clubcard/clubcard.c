@@ -405,7 +405,7 @@ static bool clubcard_skip(const clubcard_file *f, const clubcard_block *b,
         if (!clubcard_take_count(f, at, clubcard_width(f, 8, 1), 1, &n))
             return false;
         if (found != NULL && n == key->length
-            && (n == 0 || memcmp(f->file + *at, key->item, n) == 0))
+            && (n == 0 || memcmp(f->file + *at, key->item, (size_t)n) == 0))
             *found = true;
         *at += n;
     }

@@ -137,7 +137,7 @@ static void rocksribbon_bring(const rocksribbon_work *w, uint64_t hash,
 static bool rocksribbon_add_all(rocksribbon_work *w, const kind_keys *keys,
                                 uint64_t seed)
 {
-    memset(w->low, 0, rocksribbon_scratch(w->slots));
+    memset(w->low, 0, (size_t)rocksribbon_scratch(w->slots));
     TASK_SPAN(i, 0, keys->n) {
         if (keys->n - i > ROCKSRIBBON_AHEAD)
             rocksribbon_bring(w, keys->hashes[i + ROCKSRIBBON_AHEAD], seed);
