@@ -365,6 +365,72 @@ uint32_t hash_fnv1a_32(const void *key, size_t length)
     return h;
 }
 
+/* ---- wyhash, its first version ------------------------------------------ */
+
+static const uint64_t HASH_WY_0 = UINT64_C(0xA0761D6478BD642F);
+static const uint64_t HASH_WY_1 = UINT64_C(0xE7037ED1A0B428DB);
+static const uint64_t HASH_WY_2 = UINT64_C(0x8EBC6AF09C88C6E3);
+static const uint64_t HASH_WY_3 = UINT64_C(0x589965CC75374CC3);
+static const uint64_t HASH_WY_4 = UINT64_C(0x1D8E4E27C47D124F);
+static const uint64_t HASH_WY_5 = UINT64_C(0xEB44ACCAB455D165);
+
+static inline uint64_t hash_wy_mix(uint64_t a, uint64_t b)
+{
+    return platform_mul_high(a, b) ^ a * b;
+}
+
+/* Eight bytes, of which the first four are the high half. */
+static inline uint64_t hash_wy_turned(const uint8_t *p)
+{
+    return (uint64_t)hash_read32(p) << 32 | hash_read32(p + 4);
+}
+
+/* The last 1 to 8 bytes, in the order of that function. */
+static uint64_t hash_wy_tail(const uint8_t *p, size_t n)
+{
+    uint64_t first = n >= 4 ? hash_read32(p) : hash_tail(p, n < 2 ? n : 2);
+    switch (n) {
+    case 3: return first << 8 | p[2];
+    case 5: return first << 8 | p[4];
+    case 6: return first << 16 | (uint64_t)p[5] << 8 | p[4];
+    case 7: return first << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[4] << 8
+                 | p[6];
+    case 8: return hash_wy_turned(p);
+    default: return first;
+    }
+}
+
+/* The bytes behind the last whole 32, of which there are 1 to 31. */
+static uint64_t hash_wy_rest(uint64_t h, const uint8_t *p, size_t n)
+{
+    size_t words = (n - 1) / 8;
+    uint64_t last = hash_wy_tail(p + 8 * words, n - 8 * words);
+    if (words == 0)
+        return hash_wy_mix(h, last ^ HASH_WY_1);
+    uint64_t first = hash_wy_turned(p);
+    if (words == 1)
+        return hash_wy_mix(first ^ h, last ^ HASH_WY_2);
+    uint64_t half = hash_wy_mix(first ^ h, hash_wy_turned(p + 8) ^ HASH_WY_2);
+    return half ^ (words == 2 ? hash_wy_mix(h, last ^ HASH_WY_3)
+                 : hash_wy_mix(hash_wy_turned(p + 16) ^ h, last ^ HASH_WY_4));
+}
+
+uint64_t hash_wyhash(const void *key, size_t length, uint64_t seed)
+{
+    const uint8_t *p = key;
+    uint64_t h = seed;
+    for (size_t blocks = length / 32; blocks > 0; blocks--, p += 32)
+        h = hash_wy_mix(h ^ HASH_WY_0,
+                        hash_wy_mix(hash_read64(p) ^ HASH_WY_1,
+                                    hash_read64(p + 8) ^ HASH_WY_2)
+                        ^ hash_wy_mix(hash_read64(p + 16) ^ HASH_WY_3,
+                                      hash_read64(p + 24) ^ HASH_WY_4));
+    h ^= HASH_WY_0;
+    if (length % 32 > 0)
+        h = hash_wy_rest(h, p, length % 32);
+    return hash_wy_mix(h, length ^ HASH_WY_5);
+}
+
 /* ---- SipHash-2-4 and -1-3 [Aumasson & Bernstein 2012] -------------------- */
 
 typedef struct { uint64_t a, b, c, d; } hash_sip;

@@ -111,6 +111,8 @@ uint64_t hash_murmur3_64(const void *key, size_t length, uint64_t seed);
 void     hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                               uint32_t seed, uint64_t out[2]);
 uint32_t hash_fnv1a_32  (const void *key, size_t length);
+/* The first of the functions named wyhash. */
+uint64_t hash_wyhash    (const void *key, size_t length, uint64_t seed);
 
 /* An odd multiplier whose powers have a good lattice structure modulo 2^64
  * (Steele & Vigna 2022, table of multipliers for congruential generators). */

@@ -145,7 +145,8 @@
     X(crlite, MORE)                                                            \
     X(rocksribbon, MORE)                                                       \
     X(clubcard, MORE)                                                          \
-    X(orc, MORE)
+    X(orc, MORE)                                                               \
+    X(poppy, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *

@@ -63,6 +63,41 @@ static void test_kit(void **state)
     }
 }
 
+/* Values of wyhash's first version with seed 3, of bytes 3, 10, 17, …, from an
+ * independent model; that of 0, 1, 2 is in the reference's own tests. */
+static void test_wyhash(void **state)
+{
+    (void)state;
+    static const struct { size_t n; uint64_t hash; } rows[] = {
+        { 0, UINT64_C(0x3B3F0396079D0797) },
+        { 1, UINT64_C(0x0C495FAB15E91B24) },
+        { 2, UINT64_C(0xCE9D7D615FE19AD9) },
+        { 3, UINT64_C(0xC5D7DA6F551BFEC0) },
+        { 4, UINT64_C(0x59D0A4E522A01240) },
+        { 5, UINT64_C(0x185E7CA509F8AC45) },
+        { 6, UINT64_C(0x0C5DD10EF1F3FC59) },
+        { 7, UINT64_C(0xE2C746CD21AB3BBA) },
+        { 8, UINT64_C(0x66ED2AC187C8A4C9) },
+        { 9, UINT64_C(0x314A2A1707274D4C) },
+        { 16, UINT64_C(0x0EAD179679FBCACA) },
+        { 17, UINT64_C(0x70D6815AC13156AC) },
+        { 24, UINT64_C(0x7D21B024601042CB) },
+        { 25, UINT64_C(0x93145D848F810076) },
+        { 31, UINT64_C(0x797ACDF251BFB769) },
+        { 32, UINT64_C(0x8C90B181049A4979) },
+        { 33, UINT64_C(0x686A57C8709A150D) },
+        { 64, UINT64_C(0xC884632221471996) },
+        { 139, UINT64_C(0x641103110A4AC6AB) },
+    };
+    uint8_t bytes[140];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(7 * i + 3);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(hash_wyhash(bytes, rows[i].n, 3), rows[i].hash);
+    assert_int_equal(hash_wyhash("\0\1\2", 3, 3),
+                     UINT64_C(0xB0F941520B1AD95D));
+}
+
 static void check_murmur3_128(const char *key, uint64_t first, uint64_t second)
 {
     uint64_t both[2] = { 1, 1 };
@@ -961,6 +996,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kit),
+        cmocka_unit_test(test_wyhash),
         cmocka_unit_test(test_murmur3_128),
         cmocka_unit_test(test_murmur3_32),
         cmocka_unit_test(test_verification_words),

@@ -331,7 +331,7 @@ static void law_a_changed_filter_is_saved(void **state)
     if (laws_kind->add == NULL)
         skip();
     bly_options options = laws_options();
-    bly_filter *filter = laws_of(FEW, 9, FEW), *opened;
+    bly_filter *filter = laws_of(FEW + 1, 9, FEW), *opened;
     assert_status(bly_save(filter, laws_path), BLY_OK);
     bly_free(filter);
     assert_status(bly_open(&opened, laws_path, 0, &options), BLY_OK);

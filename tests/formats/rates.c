@@ -128,6 +128,7 @@ static void rates_compare_options(size_t sizes, size_t asked)
         { "guava", "guava:strategy=mitz32" },
         { "leveldb", "leveldb:bits=5" }, { "leveldb", "leveldb:bits=10" },
         { "leveldb", "leveldb:bits=20" },
+        { "poppy", "poppy:opt=speed" }, { "poppy", "poppy:opt=best" },
         { "bip158", "bip158:block=000102030405060708090a0b0c0d0e0f"
                     "101112131415161718191a1b1c1d1e1f" },
     };

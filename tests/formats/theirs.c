@@ -110,6 +110,11 @@ static const theirs theirs_all[] = {
     { "orc-long", "orc:type=int", 20, 0.05, theirs_orc_long },
     { "orc-text", "orc", 20, 0.05, theirs_orc_text },
     { "orc-double", "orc:type=double", 20, 0.05, theirs_orc_double },
+    { "dcso-poppy", "dcso", 100, 0.01, theirs_text },
+    { "poppy", "poppy", 100, 0.01, theirs_text },
+    { "poppy-short", "poppy:opt=space", 100, 0.001, theirs_long },
+    { "poppy-speed", "poppy:opt=speed", 100, 0.01, theirs_text },
+    { "poppy-best", "poppy:opt=best", 1200, 1e-12, theirs_text },
 };
 
 /* Opens their bytes, which must not be taken for those of another format. */
