@@ -7,7 +7,10 @@
  *
  * WHEN TO USE IT
  *
- * Use it for filters that a Go program has written or will read.
+ * Use it for filters that a Go program has written or will read. The commands
+ * also read the JSON that this package makes of a filter, with m, k and b:
+ *
+ *      bloomery query filter.json keys
  *
  * WHEN NOT TO
  *

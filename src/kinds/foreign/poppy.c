@@ -73,11 +73,11 @@
  * The number of buckets is rounded up in the same way with speed. k is then ln
  * 2 P 32768 / b, where P is the share of cache bits that will be set.
  *
- * Buckets have unequal numbers of keys, and the places of a key come from 30
- * bits of its hash, so that in a bucket with L keys L / 2^30 of all absent keys
- * have the places of one. Both raise the rate: of a million keys, to 0.00116 %
- * if 0.001 % is requested, and to 0.0001 % if 0.00001 % is. plan, info and a
- * warning of build take that into account (src/maths/buckets.h).
+ * Buckets have unequal numbers of keys. The places of a key come from 30 bits
+ * of its hash, so that an absent key has the places of one of L keys in its
+ * bucket with chance L / 2^30. Both raise the rate: of a million keys, to
+ * 0.00116 % if 0.001 % is requested, and to 0.0001 % if 0.00001 % is. plan,
+ * info and a warning of build take that into account (src/maths/buckets.h).
  *
  * THE BITS OF A KEY
  *

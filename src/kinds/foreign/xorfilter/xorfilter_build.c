@@ -303,9 +303,8 @@ static void xorfilter_assign(const xorfilter_work *w, uint8_t *cells,
         xorfilter_places at = xorfilter_place(w->shape, w->order[found]);
         uint32_t value = xorfilter_xor(w->shape, cells, &at);
         uint8_t *cell = cells + w->shape->cell * (size_t)w->by[found];
-        cell[0] = (uint8_t)(cell[0] ^ value);
-        if (w->shape->cell == 2)
-            cell[1] = (uint8_t)(cell[1] ^ value >> 8);
+        for (unsigned i = 0; i < w->shape->cell; i++)
+            cell[i] = (uint8_t)(cell[i] ^ value >> 8 * i);
     }
 }
 

@@ -61,9 +61,11 @@ static inline xorfilter_places xorfilter_find(const xorfilter_shape *shape,
 static inline uint32_t xorfilter_cell(const xorfilter_shape *shape,
                                       const uint8_t *cells, uint32_t at)
 {
-    return shape->cell == 1 ? cells[at]
-         : (uint32_t)cells[2 * (size_t)at]
-           | (uint32_t)cells[2 * (size_t)at + 1] << 8;
+    const uint8_t *cell = cells + shape->cell * (size_t)at;
+    uint32_t v = cell[0];
+    for (unsigned i = 1; i < shape->cell; i++)
+        v |= (uint32_t)cell[i] << 8 * i;
+    return v;
 }
 
 /* The XOR of a key's cells and its fingerprint: 0 if it is there. */
@@ -74,7 +76,7 @@ PLATFORM_INLINE uint32_t xorfilter_xor(const xorfilter_shape *shape,
     uint32_t all = (uint32_t)(at->hash ^ at->hash >> 32);
     for (size_t i = 0; i < 3; i++)
         all ^= xorfilter_cell(shape, cells, at->cell[i]);
-    return all & (shape->cell == 1 ? 0xFFu : 0xFFFFu);
+    return all & UINT32_MAX >> (32 - 8 * shape->cell);
 }
 
 static inline uint64_t xorfilter_cells(const xorfilter_shape *shape)
