@@ -138,8 +138,8 @@ bool wrapped_check(const char *path, bly_status *status, bly_filter **filter);
  * --format, text that does not. */
 bool textual_begins(const unsigned char *bytes, size_t n);
 
-/* Decodes digits or JSON in place, given a whole file; sets *format to
- * "ethereum" for that. Leaves bytes that are not text unchanged. Returns
+/* Decodes digits or JSON in place, given a whole file; sets *format to that of
+ * the JSON. Leaves bytes that are not text unchanged. Returns
  * CLI_GO, or CLI_ERROR after reporting an error. */
 int textual_take(unsigned char *bytes, size_t *n, const char *path,
                  const char **format);

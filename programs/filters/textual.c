@@ -5,7 +5,8 @@
  *                    pairs    "0a 1b 2c", in any lines (od -An -v -tx1)
  *                    runs     one unbroken run per line from its start, all
  *                             of the same length but the last (xxd -p)
- *     JSON         an Ethereum block or receipt: its "logsBloom"
+ *     JSON         an Ethereum block or receipt: its "logsBloom"; and what
+ *                  bits-and-blooms of Go makes: {"m": 10, "k": 2, "b": "AA=="}
  *
  * In some formats nearly any bytes are a valid filter, which would then lack
  * its keys. Text is therefore either recognised as one of these or refused. So
@@ -292,11 +293,192 @@ static int textual_take_member(unsigned char *bytes, size_t *all, size_t from,
     return CLI_GO;
 }
 
+/* ==== JSON of bits-and-blooms =========================================== */
+
+/* A value in the text. */
+typedef struct {
+    size_t from, n;
+    bool   seen, quoted;
+} textual_value;
+
+enum { TEXTUAL_M, TEXTUAL_K, TEXTUAL_B, TEXTUAL_VALUES, TEXTUAL_HEAD = 16 };
+
+/* Skips blanks and this character. Returns false if it is not there. */
+static bool textual_expect(const unsigned char *bytes, size_t all, size_t *at,
+                           char wanted)
+{
+    *at += textual_skip(bytes + *at, all - *at);
+    if (*at >= all || bytes[*at] != (unsigned char)wanted)
+        return false;
+    ++*at;
+    return true;
+}
+
+/* Finds the string or the plain value here. */
+static bool textual_find_value(const unsigned char *bytes, size_t all,
+                               size_t *at, textual_value *v)
+{
+    *v = (textual_value){ .seen = true };
+    if (textual_expect(bytes, all, at, '"')) {
+        v->quoted = true;
+        --*at;
+        return textual_string(bytes, all, at, &v->from, &v->n);
+    }
+    v->from = *at;
+    while (*at < all && !textual_blank(bytes[*at])
+           && strchr(",:{}[]\"", bytes[*at]) == NULL)
+        ++*at;
+    v->n = *at - v->from;
+    return v->n > 0;
+}
+
+/* Finds the members m, k and b of an object. Returns false if it lacks one, or
+ * has one twice, or nested values. */
+static bool textual_bitset(const unsigned char *bytes, size_t all,
+                           textual_value values[TEXTUAL_VALUES])
+{
+    static const char names[TEXTUAL_VALUES] = { 'm', 'k', 'b' };
+    textual_value name, value;
+    size_t at = 0;
+
+    memset(values, 0, TEXTUAL_VALUES * sizeof *values);
+    if (!textual_expect(bytes, all, &at, '{'))
+        return false;
+    do {
+        if (!textual_find_value(bytes, all, &at, &name) || !name.quoted
+            || !textual_expect(bytes, all, &at, ':')
+            || !textual_find_value(bytes, all, &at, &value))
+            return false;
+        for (size_t i = 0; i < TEXTUAL_VALUES; i++)
+            if (name.n == 1 && bytes[name.from] == (unsigned char)names[i]) {
+                if (values[i].seen)
+                    return false;
+                values[i] = value;
+            }
+    } while (textual_expect(bytes, all, &at, ','));
+    return textual_expect(bytes, all, &at, '}')
+        && textual_skip(bytes + at, all - at) == all - at
+        && values[TEXTUAL_M].seen && values[TEXTUAL_K].seen
+        && values[TEXTUAL_B].quoted;
+}
+
+static bool textual_number(const unsigned char *bytes, const textual_value *v,
+                           uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        unsigned char c = bytes[v->from + i];
+        uint64_t digit = (uint64_t)(c - '0');
+
+        if (c < '0' || c > '9' || *out > (UINT64_MAX - digit) / 10)
+            return false;
+        *out = 10 * *out + digit;
+    }
+    return !v->quoted;
+}
+
+/* Returns the value of a digit of base64, in either alphabet, or -1. */
+static int textual_base64(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26
+         : c >= '0' && c <= '9' ? c - '0' + 52
+         : c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* Decodes base64 in place. Returns false if it is not, or is cut short. */
+static bool textual_unbase(unsigned char *bytes, size_t *n)
+{
+    size_t digits = *n, made = 0;
+    uint32_t bits = 0;
+
+    while (digits > 0 && *n - digits < 2 && bytes[digits - 1] == '=')
+        digits--;
+    if (*n % 4 != 0)
+        return false;
+    for (size_t i = 0; i < digits; i++) {
+        int digit = textual_base64(bytes[i]);
+
+        if (digit < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)digit;
+        if (i % 4 > 0)
+            bytes[made++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
+    }
+    *n = made;
+    return true;
+}
+
+static uint64_t textual_u64(const unsigned char *bytes)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        v = v << 8 | bytes[i];
+    return v;
+}
+
+static void textual_set_u64(unsigned char *bytes, uint64_t v)
+{
+    for (size_t i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(v >> (56 - 8 * i));
+}
+
+/* Turns the words, of which the first is the number of bits, if they have the
+ * lowest byte first. Returns false if neither order has that number. */
+static bool textual_order(unsigned char *bytes, size_t n, uint64_t m)
+{
+    if (n < 8 || n % 8 != 0)
+        return false;
+    if (textual_u64(bytes) == m)
+        return true;
+    for (size_t at = 0; at < n; at += 8)
+        for (size_t i = 0; i < 4; i++) {
+            unsigned char low = bytes[at + i];
+
+            bytes[at + i] = bytes[at + 7 - i];
+            bytes[at + 7 - i] = low;
+        }
+    return textual_u64(bytes) == m;
+}
+
+/* Makes the binary form of them: m, k and what b holds, of which the text has
+ * more bytes. */
+static int textual_take_bitset(unsigned char *bytes, size_t *all,
+                               const textual_value *values, const char *path,
+                               const char **format)
+{
+    const textual_value *b = &values[TEXTUAL_B];
+    size_t n = b->n;
+    uint64_t m, k;
+
+    if (textual_named() && strcmp(*format, "bitsandblooms") != 0)
+        return report_error("'%s': it is JSON with m, k and b, whose format is "
+                            "bitsandblooms, not %s: leave --format out", path,
+                            *format);
+    if (!textual_number(bytes, &values[TEXTUAL_M], &m)
+        || !textual_number(bytes, &values[TEXTUAL_K], &k))
+        return textual_refuse(path, "its m or k is not a number of bits or "
+                                    "hash functions: fetch it again");
+    if (!textual_unbase(bytes + b->from, &n))
+        return textual_refuse(path, "its b is not base64, or is cut short: "
+                                    "fetch it again");
+    if (!textual_order(bytes + b->from, n, m))
+        return textual_refuse(path, "its b does not begin with the number of "
+                                    "bits m, or is cut short: fetch it again");
+    memmove(bytes + TEXTUAL_HEAD, bytes + b->from, n);
+    textual_set_u64(bytes, m);
+    textual_set_u64(bytes + 8, k);
+    *all = TEXTUAL_HEAD + n;
+    *format = "bitsandblooms";
+    return CLI_GO;
+}
+
 /* ==== All of it ========================================================= */
 
 int textual_take(unsigned char *bytes, size_t *n, const char *path,
                  const char **format)
 {
+    textual_value values[TEXTUAL_VALUES];
     size_t from = 0, length = 0, digits;
     size_t members = textual_json(bytes, *n)
                    ? textual_member(bytes, *n, &from, &length) : 0;
@@ -308,6 +490,8 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
                             members);
     if (members == 1)
         return textual_take_member(bytes, n, from, length, path, format);
+    if (textual_bitset(bytes, *n, values))
+        return textual_take_bitset(bytes, n, values, path, format);
     if (!textual_named() || !textual_is(bytes, *n))
         return CLI_GO;
     if (!textual_digits(bytes, *n, &digits))

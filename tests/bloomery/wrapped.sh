@@ -158,6 +158,53 @@ printf '{"logsBloom":' >cut.json
 try query cut.json keys
 refused 'json: cut short' 'not a Bloomery filter'
 
+# ---- JSON of bits-and-blooms --------------------------------------------------
+#
+# A file of the Go package for 50 keys at 30 %, with key0 .. key49; then the same
+# in the other alphabet, and with words of the other byte order.
+
+seq -f 'key%.0f' 0 49 >members
+seq -f 'absent%.0f' 0 49 | cat members - >both
+printf '{"m":126,"k":2,"b":"AAAAAAAAAH7_jzr5_99fszfGvz3_V_Z0"}' >go.json
+printf '{ "b" : "AAAAAAAAAH7/jzr5/99fszfGvz3/V/Z0",\n"note": 1, "k":2,"m":126 }\n' \
+    >standard.json
+printf '{"m":126,"k":2,"b":"fgAAAAAAAACzX9__-TqP_3T2V_89v8Y3"}' >little.json
+for file in go standard little; do
+    try query -c "$file.json" members
+    out_is "bits-and-blooms: members, $file" 0 '50\n'
+    try query -c "$file.json" both
+    out_is "bits-and-blooms: others, $file" 0 '83\n'
+done
+try info go.json
+out_has 'bits-and-blooms: what it is' 0 'kind +bitsandblooms'
+
+# bad NAME JSON MESSAGE: checks that the JSON is refused.
+bad() {
+    printf '%s' "$2" >bad.json
+    try query bad.json keys
+    refused "bits-and-blooms: $1" "$3"
+}
+bad 'another m' '{"m":127,"k":2,"b":"AAAAAAAAAH7_jzr5_99fszfGvz3_V_Z0"}' \
+    'does not begin with the number of bits m'
+bad 'cut short' '{"m":126,"k":2,"b":"AAAAAAAAAH7_jzr5"}' \
+    'does not begin with the number of bits m'
+bad 'a word short' '{"m":126,"k":2,"b":"AAAAAAAAAH7_jzr5_99fsw=="}' \
+    'read as a filter of bits-and-blooms'
+bad 'no length' '{"m":0,"k":2,"b":""}' 'does not begin with the number of bits'
+bad 'no base64' '{"m":126,"k":2,"b":"AAAA!AAA"}' 'its b is not base64'
+bad 'padding inside' '{"m":126,"k":2,"b":"AA==AAAA"}' 'its b is not base64'
+bad 'no number' '{"m":-1,"k":2,"b":"AAAA"}' 'its m or k is not a number'
+bad 'a large number' '{"m":1,"k":18446744073709551616,"b":"AAAA"}' \
+    'its m or k is not a number'
+bad 'no hash functions' '{"m":126,"k":0,"b":"AAAAAAAAAH7_jzr5_99fszfGvz3_V_Z0"}' \
+    'number of hash functions is 0'
+bad 'twice' '{"m":1,"m":1,"k":2,"b":"AAAA"}' 'not a Bloomery filter'
+bad 'something behind it' '{"m":1,"k":2,"b":"AAAA"} 1' 'not a Bloomery filter'
+bad 'no end' '{"m":1,"k":2,"b":"AAAA"' 'not a Bloomery filter'
+try query --format leveldb go.json keys
+refused 'bits-and-blooms: of another format' \
+        'format is bitsandblooms, not leveldb: leave'
+
 # ---- Compressed --------------------------------------------------------------
 
 gzip -c a.bloom >a.bloom.gz
