@@ -604,10 +604,13 @@ static void inject_restore(const inject_file *old)
     close(file);
 }
 
-/* Other systems' files that need no format name are opened like our own. */
+/* Other systems' files that need no format name are opened like our own. A kind
+ * may neither build nor add: it has a function of its own. */
 static bool inject_can(const inject_job *job, const bly_kind *kind)
 {
     bool other = kind->foreign != NULL;
+    if (kind->add == NULL && kind->building == NULL)
+        return false;
     if (other && (kind->foreign->looks == NULL || job->run == inject_peek
                   || job->in_place))
         return false;

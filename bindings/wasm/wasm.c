@@ -539,6 +539,7 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
 #define wasm_find(f, key)  false
 #define wasm_enter(f, key) BLY_OK
 #define wasm_mark(labels, form) BLY_OK
+#define wasm_states(form)  ((void)(form), false)
 #else
 static bool wasm_nests(const bly_filter *f)
 {
@@ -557,6 +558,12 @@ static bly_status wasm_enter(bly_filter *f, bly_key key)
     bool seen = bly_contains(f, key.data, key.length);
     bly_status status = bly_nested_add(f, bly_form_of(f), &key, 1, NULL);
     return status >= 0 && seen ? BLY_SEEN : status;
+}
+
+/* Returns whether a filter states this form from the beginning. */
+static bool wasm_states(uint32_t form)
+{
+    return bly_form_nests(form);
 }
 
 /* Appends the markers of the keys that are kept, which have no labels. */
@@ -612,12 +619,12 @@ WASM_EXPORT(new) int wasm_new(const char *kind)
 }
 
 /* Builds from the keys kept, which were made by a form; `labels` is 0, or has
- * one per key. The form is stated later. */
+ * one per key. Only a form whose keys lie within others is stated here: it
+ * cannot be later, as the filter has keys. */
 WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels,
                                   uint32_t form)
 {
     bly_status status = wasm_mark(labels, form);
-    (void)form;
     if (status != BLY_OK)
         return status;
     bly_keys keys = { .n = wasm_kept.n };
@@ -627,7 +634,9 @@ WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels,
     keys.labels = labels;
     if (wasm_spec.capacity == 0)
         wasm_spec.capacity = wasm_kept.n > 0 ? wasm_kept.n : 1;
-    return bly_build(&wasm_made, kind, &wasm_spec, &keys);
+    bly_spec spec = wasm_spec;
+    spec.form = wasm_states(form) ? form : spec.form;
+    return bly_build(&wasm_made, kind, &spec, &keys);
 }
 
 WASM_EXPORT(unpack) int wasm_unpack(const void *packed, size_t bytes)

@@ -41,6 +41,8 @@ tables() {
     printf '%s,%s\n' 1 alice 2 bob 3 carol 4 bob >users.csv
     printf 'email,name\na@b.example,"Doe, J."\n' >people.csv
     printf 'id,email\n1,a@b.example\n' >tables/users.csv
+    rows 1 100 'ca\t%s' >certificates.tsv
+    rows 3 5 'ca\t%s' >revoked.tsv
     printf '{"user":{"id":7}}\n' >events.jsonl
     printf '{"text":"Home\\n\\n%s"}\n' Owls Bats >pages.jsonl
     printf 'carol\n' >blocked.txt

@@ -75,8 +75,8 @@ static const cli_example build_examples[] = {
     { "bloomery build -k cascade --within issued.txt -o revoked.bly "
       "revoked.txt",
       "Make the same list from all issued serial numbers." },
-    { "bloomery build -k clubcard:keys=tab -f issuer,serial --within "
-      "certificates.tsv -o filter revoked.tsv",
+    { "bloomery build -k clubcard:keys=tab --within certificates.tsv -o filter "
+      "revoked.tsv",
       "Make a list with a block for each issuer, as Firefox has." },
     { NULL, NULL }
 };
