@@ -5,10 +5,11 @@
  *      GTTA                           +
  *      >another one                   IIIIIIIIII
  *
- * The first byte of a file says which format it has. Without a header, a file
- * is one sequence of FASTA. A k-mer is k letters A, C, G and T in a row within
- * a record, or U for T, in upper or lower case. As a number it has two bits for
- * each base. The term is the smaller number of it and its reverse complement.
+ * The first byte of a file says which format it has; other files are refused. A
+ * text that is asked for needs no header. A k-mer is k letters A, C, G and T in
+ * a row within a record, or U for T, in upper or lower case. As a number it has
+ * two bits for each base. The term is the smaller number of it and its reverse
+ * complement.
  *
  * Bytes come in blocks that may end anywhere, so that neither a chromosome nor
  * its lines need to be in memory. The hashes do: whenever their array is full,
@@ -164,6 +165,8 @@ static void kmers_line_begin(kmers_reader *r, unsigned char first)
     if (!r->known) {
         r->fastq = first == '@';
         r->known = first != '\n' && first != '\r';
+        if (r->known && !r->fastq && first != '>' && !r->plain)
+            r->broken = "begins with neither '>' (FASTA) nor '@' (FASTQ)";
     }
     r->kind = r->fastq ? kmers_fastq(r, first) : kmers_fasta(r, first);
     r->open |= r->kind != KMERS_NONE;
@@ -231,7 +234,7 @@ bool kmers_begin(terms *t)
     r->waits = r->run = 0;
     r->broken = NULL;
     r->kind = KMERS_NONE;
-    r->within = r->fastq = r->known = r->open = false;
+    r->within = r->fastq = r->known = r->open = r->plain = false;
     bly_free(r->once);
     r->once = NULL;
     return r->least == 1
@@ -326,6 +329,7 @@ bool kmers_all(terms *t, const unsigned char *text, size_t n)
     const unsigned char *end = text + n;
     kmers_result result = kmers_begin(t) ? KMERS_RECORD : KMERS_MEMORY;
 
+    t->sequences.plain = true;
     while (result == KMERS_RECORD)
         result = kmers_read(t, &text, end);
     if (result == KMERS_MORE)

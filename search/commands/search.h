@@ -80,6 +80,7 @@ typedef struct {
     kmers_line  kind;           /* of the last line …                        */
     bool        within;         /* … whose newline has not been read         */
     bool        fastq, known;   /* which format, and whether that is known   */
+    bool        plain;          /* a first record needs no header            */
     bool        open;           /* there is a record                         */
     bool        nameless;       /* the rest of the header is not its name    */
     uint64_t    bases, quality; /* bytes of both lines of a FASTQ record     */

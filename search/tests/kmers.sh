@@ -163,8 +163,9 @@ broken 'a sequence of two lines' 7 "begin with '[+]'" \
 broken 'a line too many' 5 "begin with '@'" "${good}IIIII\n"
 broken 'FASTA behind FASTQ' 5 "begin with '@'" "$good>r\nACGTACCTTGA\n"
 broken 'FASTQ behind FASTA' 3 'belongs to FASTQ' ">r\nACGTACCTTGA\n$good"
-broken 'a first line that is missing' 2 'belongs to FASTQ' \
+broken 'a first line that is missing' 1 'neither' \
     'ACGTACCTTGA\n+\nIIIIIIIIIII\n'
+broken 'another text' 2 'neither' '\nReads of 2026\n'
 for text in '' '\n' '\r\n\n' '@r\n\n+\n\n' '@r\n\n+' '>r' '>r\n>s\n\n'; do
     printf '%b' "$text" >broken
     try index -q -o empty.blx --by kmers=7 broken
