@@ -274,7 +274,7 @@ static bool container_take(container_job *job, const bly_contents *is,
         && as != job->out->as) {
         report_error("'%s': two columns are named '%.80s', one of %s and one "
                      "of %s, or the file is damaged: give the class of the "
-                     "keys with --as", job->path, one->column,
+                     "keys to 'bloomery query --as'", job->path, one->column,
                      forms_name(job->out->as).text, forms_name(as).text);
         return false;
     }
@@ -282,7 +282,8 @@ static bool container_take(container_job *job, const bly_contents *is,
         return container_lacks(job, one->group, one->lacks);
     if (job->said == FORMS_UNSAID && one->as == NULL) {
         report_error("'%s': the type of column '%.80s' is unknown: give the "
-                     "class of its keys with --as", job->path, one->column);
+                     "class of its keys to 'bloomery query --as'", job->path,
+                     one->column);
         return false;
     }
     job->bytes += one->bytes;
