@@ -810,6 +810,7 @@ static void feed_warn_size(const bly_info_t *stat, double asked,
                     report_percent(stat->planned_rate).text);
     else if (stat->planned_rate > 1.01 * asked && kind != NULL
              && strcmp(kind, stat->kind) != 0
+             && !filter_kind_of_family(stat->kind, "foreign")
              && !filter_kind_can(stat->kind,
                                  BLY_CAN_SUBTRACT | BLY_CAN_SEPARATE))
         report_note("warning: the false-positive rate of '%s' is %s, not %s: "

@@ -24,7 +24,8 @@
 enum { INDEX_BLOCK = 1 << 18 };
 
 typedef struct {
-    const char *output, *by;
+    const char *output;
+    cli_operands by;
     int         separator;
     bool        tsv;
     double      rate;
@@ -37,7 +38,7 @@ static const cli_option index_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(index_settings, output), true,
       "The file of the index.",
       .group = CLI_OUTPUT },
-    { 0, "by", "RULE", CLI_TEXT, offsetof(index_settings, by), false,
+    { 0, "by", "RULE", CLI_LIST, offsetof(index_settings, by), false,
       "The terms of the index: trigrams (the default), words, fields, lines, "
       "kmers=N, or the values of json-field=NAMES or column=NAMES." },
     { 't', "separator", "C", CLI_BYTE, offsetof(index_settings, separator),
@@ -73,9 +74,10 @@ static const cli_option index_options[] = {
       .group = CLI_INPUT },
     { 0, "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
       "Update the index FILE: read only new files and files whose size, times "
-      "or inode have changed, and drop files that are gone. --by, --block and "
-      "the rate stay as they were; so do -r, --git and PATHS if none are "
-      "given. If FILE does not exist, it is made from PATHS.",
+      "or inode have changed, and drop files that are gone from the folders of "
+      "-r or are not in PATHS. --by, --block and the rate stay as they were; "
+      "so do -r, --git and PATHS if none are given. If FILE does not exist, it "
+      "is made from PATHS.",
       .excludes = "plan by separator tsv block min-count rate "
                   "no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
@@ -127,7 +129,7 @@ typedef struct {
     values_tally     tally;
     pthread_mutex_t  lock;      /* of the tally                              */
     atomic_size_t    next;      /* file                                      */
-    atomic_uint_fast64_t bytes, documents;
+    atomic_uint_fast64_t bytes, documents, uncovered;
     atomic_bool      unread;    /* a file could not be read                  */
     atomic_bool      failed;    /* nor the index be made                     */
 } index_job;
@@ -185,15 +187,23 @@ static int index_refuse(index_job *job, const char *name,
     return CLI_GO;
 }
 
-/* A file that could be read only in part is there with a state that none has,
- * so that it counts as changed. */
+/* A file that could not be read, or only in part, is there without terms and
+ * without a state, so that it counts as changed, and queries can tell. */
 static int index_cut(index_job *job, const char *name,
                      const text_reader *text, terms *t, int error)
 {
     if (index_refuse(job, name, text, t, error) != CLI_GO)
         return CLI_ERROR;
     t->n = 0;
-    return index_add(job, name, &(settings_part){ .stamp = 0 }, t);
+    job->uncovered++;
+    return index_add(job, name, &(settings_part){ .cut = true }, t);
+}
+
+/* Was it a file that could not be read? */
+static bool index_is_file(int error)
+{
+    return error != ENOENT && error != ENOTDIR && error != EISDIR
+        && error != ESPIPE;
 }
 
 static int index_blocks(index_job *job, const char *name, text_reader *text,
@@ -216,12 +226,12 @@ static int index_inside(index_job *job, const char *name,
                                  .length = (uint64_t)text->about.st_size,
                                  .whole = true, .inside = true };
 
-    if (rowgroups_check(name, &job->made.values) != CLI_GO) {
-        job->unread = true;
-        return CLI_GO;
-    }
     t->n = 0;
-    return index_add(job, name, &part, t);
+    if (rowgroups_check(name, &job->made.values) == CLI_GO)
+        return index_add(job, name, &part, t);
+    job->unread = true;
+    job->uncovered++;
+    return index_add(job, name, &(settings_part){ .cut = true }, t);
 }
 
 static int index_file(index_job *job, const char *name, text_reader *text,
@@ -230,7 +240,8 @@ static int index_file(index_job *job, const char *name, text_reader *text,
     int error = terms_file(t, text, name), status = CLI_GO;
 
     if (error != 0)
-        status = index_refuse(job, name, text, t, error);
+        status = index_is_file(error) ? index_cut(job, name, text, t, error)
+               : index_refuse(job, name, text, t, error);
     else if (job->self.st_ino == text->about.st_ino
              && job->self.st_dev == text->about.st_dev)
         status = CLI_GO;
@@ -347,15 +358,21 @@ static void index_report(const index_job *job)
         json_count("bytes", size);
         json_count("documents", all);
         json_count("kept", job->before.documents);
+        json_count("dropped", job->before.gone);
+        json_count("uncovered", job->uncovered);
         json_count("read", job->documents);
         json_count("read_bytes", job->bytes);
         if (terms_named(job->made.rule))
             values_json(&job->made.values, job->made.rule, &job->tally);
         json_close_object();
     } else if (!job->want->quiet)
-        report_note("%s document%s in %s; read: %s",
+        report_note("%s document%s in %s; read: %s%s%s",
                     report_count(all).text, all == 1 ? "" : "s",
-                    report_bytes(size).text, report_bytes(job->bytes).text);
+                    report_bytes(size).text, report_bytes(job->bytes).text,
+                    job->before.gone > 0 ? "; dropped, as their files are gone "
+                                           "or not in PATHS: " : "",
+                    job->before.gone > 0 ? report_count(job->before.gone).text
+                                         : "");
 }
 
 /* Bytes of all files; 0 if some are not files. */
@@ -482,16 +499,20 @@ static int index_rule(const cli_command *self, const index_settings *s,
     settings *made = &job->made;
     const char *wrong;
 
-    if (s->by == NULL)
+    if (s->by.count == 0)
         return CLI_GO;
-    job->by = strdup(s->by);
+    if (s->by.count > 1)
+        return options_wrong(self, "--by is given once: several members or "
+                                   "columns are named together, as in "
+                                   "json-field=trace_id,span_id");
+    job->by = strdup(s->by.names[0]);
     if (job->by == NULL)
         return report_no_memory();
     made->values.separator = s->separator;
     made->values.tsv = s->tsv;
     wrong = settings_rule(job->by, made);
     if (wrong != NULL)
-        return report_error("--by '%s' %s", s->by, wrong);
+        return report_error("--by '%s' %s", s->by.names[0], wrong);
     if (made->rule != TERMS_COLUMNS && (s->separator >= 0 || s->tsv))
         return options_wrong(self, "-t and --tsv are for columns: give --by "
                                    "column=NAME");
@@ -534,6 +555,7 @@ static int index_new(const cli_command *self, const index_settings *s,
 static void index_free(index_job *job, index_settings *s, char *folder)
 {
     inputs_end(&s->inputs, false);
+    free(s->by.names);
     earlier_free(&job->before);
     free(job->files.names);
     free(job->about);

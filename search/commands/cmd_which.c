@@ -362,6 +362,8 @@ static int which_ask(which_job *job, const cli_operands *operands)
     terms_close(&t);
     if (status == CLI_GO)
         status = found_make(&job->found, job->index, job->row);
+    if (status == CLI_GO)
+        status = found_note_uncovered(job->index, job->path);
     return status == CLI_GO ? which_name(job) : status;
 }
 

@@ -101,7 +101,7 @@ int earlier_sift(earlier *e, cli_operands *files, bool trust,
     int status = earlier_list(e);
     earlier_files all = { malloc((files->count + 1) * sizeof *all.files),
                           files->count, trust, read, 0 };
-    size_t at = 0;
+    size_t at = 0, named = 0;
 
     bly_index_stat(&stat, e->index);
     e->stays = calloc((size_t)stat.documents + 1, sizeof *e->stays);
@@ -113,7 +113,9 @@ int earlier_sift(earlier *e, cli_operands *files, bool trust,
         all.files[i] = (earlier_file){ files->names[i], e->list.all + at, n,
                                        false };
         at += n;
+        named += n;
     }
+    e->gone = e->list.n - named;
     if (status == CLI_GO) {
         work_threads(text_jobs(jobs), earlier_loop, &all);
         earlier_settle(e, &all, files);

@@ -70,3 +70,28 @@ size_t found_next(const found_list *list, size_t *at, const char *name)
         end++;
     return end - *at;
 }
+
+int found_note_uncovered(const bly_index *index, const char *path)
+{
+    bly_document document, first = { .length = 0 };
+    bly_index_stat_t stat;
+    settings_part part;
+    uint64_t n = 0;
+
+    bly_index_stat(&stat, index);
+    for (uint64_t i = 0; i < stat.documents; i++) {
+        if (bly_index_document(&document, index, i) < 0)
+            return filter_error();
+        settings_unpack(&part, document.extra);
+        if (document.dropped || !part.cut)
+            continue;
+        if (n++ == 0)
+            first = document;
+    }
+    if (n > 0)
+        report_note("note: '%s' does not cover all of %s file%s, such as "
+                    "'%.*s', which may have them too: see what 'index "
+                    "--update' says", path, report_count(n).text,
+                    n == 1 ? "" : "s", (int)first.length, first.name);
+    return CLI_GO;
+}

@@ -314,6 +314,7 @@ typedef struct {
     uint64_t stamp;             /* of its file, from text_stamp              */
     uint64_t offset, length, lines;     /* as text_block has them            */
     bool     binary, whole;
+    bool     cut;               /* the file could not be read to its end     */
     bool     inside;            /* it is a file with filters inside, which
                                    are queried instead of the index          */
 } settings_part;
@@ -353,6 +354,10 @@ int found_order(const bly_document *a, const bly_document *b);
  * before: how many, from the one that *at becomes. */
 size_t found_next(const found_list *list, size_t *at, const char *name);
 
+/* Prints a note if an index has files that could not be read, or only in part,
+ * so that it does not tell what is in them. Returns CLI_GO or CLI_ERROR. */
+int found_note_uncovered(const bly_index *index, const char *path);
+
 /* ==== earlier.c ========================================================= */
 
 /* The documents of an old index to keep. */
@@ -362,6 +367,7 @@ typedef struct {
     found_list list;            /* all documents, once they are needed       */
     bool      *stays;           /* for each document                         */
     uint64_t   documents;       /* number of those                           */
+    uint64_t   gone;            /* documents of other files than those wanted */
 } earlier;
 
 /* Lists the documents, unless that is done. Returns CLI_GO or CLI_ERROR. */

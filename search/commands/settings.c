@@ -198,7 +198,10 @@ int settings_here(const char *path, const settings *made,
 /* ==== Documents ========================================================= */
 
 /* Bits of `lines`. */
-enum { SETTINGS_INSIDE = 61, SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };
+enum {
+    SETTINGS_CUT = 60, SETTINGS_INSIDE = 61, SETTINGS_BINARY = 62,
+    SETTINGS_WHOLE = 63
+};
 
 void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
 {
@@ -206,6 +209,7 @@ void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
     forms_store(to + 8, part->offset);
     forms_store(to + 16, part->length);
     forms_store(to + 24, part->lines
+                         | (uint64_t)part->cut << SETTINGS_CUT
                          | (uint64_t)part->inside << SETTINGS_INSIDE
                          | (uint64_t)part->binary << SETTINGS_BINARY
                          | (uint64_t)part->whole << SETTINGS_WHOLE);
@@ -219,7 +223,8 @@ void settings_unpack(settings_part *part, const void *from)
     part->stamp = forms_load(at);
     part->offset = forms_load(at + 8);
     part->length = forms_load(at + 16);
-    part->lines = lines & (((uint64_t)1 << SETTINGS_INSIDE) - 1);
+    part->lines = lines & (((uint64_t)1 << SETTINGS_CUT) - 1);
+    part->cut = (lines >> SETTINGS_CUT & 1) != 0;
     part->inside = (lines >> SETTINGS_INSIDE & 1) != 0;
     part->binary = (lines >> SETTINGS_BINARY & 1) != 0;
     part->whole = lines >> SETTINGS_WHOLE != 0;

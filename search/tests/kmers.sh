@@ -145,6 +145,7 @@ broken() {
     try index -q -o broken.blx --by kmers=7 broken seq.fa
     refused "$1" "line $2 of 'broken' .*$3.*: the index does not cover"
     try which broken.blx ACGTACCTT
+    uncovered "$1"
     out_is "$1: the rest is there" 0 'seq.fa\n'
     try which --sequences seq.blx broken
     check "$1: a query is refused" grep -q "line $2 of 'broken' .*$3" err
@@ -175,6 +176,7 @@ gzip -c long.fq | head -c 5000 >cut.fq.gz
 try index -q -o broken.blx --by kmers=7 cut.fq.gz seq.fa
 refused 'compressed data that is cut' "'cut.fq.gz'"
 try which broken.blx ACGTACCTT
+uncovered 'compressed data'
 out_is 'and the rest is there' 0 'seq.fa\n'
 
 # ---- Refusals ----------------------------------------------------------------

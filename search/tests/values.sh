@@ -172,7 +172,9 @@ broken() {
     printf '%b' "$3" >broken.csv
     try index -q -o broken.blx --by column=id broken.csv c.csv
     refused "$1" "$2"
-    which_is "$1: the rest is there" broken.blx 'c.csv\n' id=1
+    try which broken.blx --field id=1
+    uncovered "$1"
+    out_is "$1: the rest is there" 0 'c.csv\n'
 }
 broken 'a column that is missing' \
     "no column 'id': did you mean 'idd'.*index does not cover this file" \
@@ -183,9 +185,13 @@ broken 'lines that end with CR' 'end with CR alone: end them' 'id,x\r1,2\r'
 broken 'a quote that is never closed' \
     "line 3 of 'broken.csv' opens a quote that is never closed: the index" \
     'id\n5\n"6\n7\n'
-which_is 'what is before the quote' broken.blx 'broken.csv:0\n' id=5
+try which broken.blx --field id=5
+uncovered 'the end'
+out_is 'what is before the quote' 0 'broken.csv:0\n'
 broken 'a closing quote within a column' "line 2 of 'broken.csv' is not CSV" \
     'id,x\n"6"7,8\n'
+keeps 'two rules' '--by is given once' c.blx \
+    index -o c.blx --by column=id --by column=name c.csv
 keeps 'a quote as separator' '-t must be another byte' c.blx \
     index -o c.blx --by column=id -t '"' c.csv
 
