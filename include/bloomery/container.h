@@ -89,8 +89,8 @@ typedef struct {
     void *context;
 } bly_decompressor;
 
-/* Opens a container that may have compressed blocks, as bly_container_open
- * does. The library has no codecs: the caller's are used until the container is
+/* Opens a container with compressed blocks. Otherwise it is bly_container_open.
+ * The library has no codecs: the caller's are used until the container is
  * freed. Without them, a compressed block is BLY_EVERSION. */
 BLY_API bly_status bly_container_open_with(bly_container **out,
                                            const char *path,
