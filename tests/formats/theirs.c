@@ -160,8 +160,37 @@ static void test_their_files(void **state)
     }
 }
 
+/* Filters whose hashes have another key or seed are not united. */
+static void test_other_seeds(void **state)
+{
+    static const char *const kinds[] = {
+        "fastbloom:seed=", "fastbloom:version=15,seed=",
+        "fastbloom:version=14,seed=", "fastbloom:version=13,seed=",
+        "rustbloom:seed=", "datasketches:seed=", "spark:version=2,seed=",
+    };
+    const bly_spec spec = { .capacity = 100, .rate = 0.01 };
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        bly_filter *filter[2] = { NULL, NULL };
+        bly_overlap_t overlap;
+        for (size_t j = 0; j < 2; j++) {
+            char kind[40];
+            snprintf(kind, sizeof kind, "%s%zu", kinds[i], j + 1);
+            assert_status(bly_new(&filter[j], kind, &spec), BLY_OK);
+        }
+        assert_status(bly_unite(filter[0], filter[1]), BLY_EMISMATCH);
+        assert_status(bly_overlap(&overlap, filter[0], filter[1]),
+                      BLY_EMISMATCH);
+        bly_free(filter[0]);
+        bly_free(filter[1]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_their_files) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_their_files),
+        cmocka_unit_test(test_other_seeds),
+    };
     return cmocka_run_group_tests_name("theirs", tests, NULL, NULL);
 }
