@@ -189,21 +189,24 @@ static int index_refuse(index_job *job, const char *name,
 
 /* A file that could not be read, or only in part, is there without terms and
  * without a state, so that it counts as changed, and queries can tell. */
-static int index_cut(index_job *job, const char *name,
-                     const text_reader *text, terms *t, int error)
+static int index_uncovered(index_job *job, const char *name, terms *t)
 {
-    if (index_refuse(job, name, text, t, error) != CLI_GO)
-        return CLI_ERROR;
-    t->n = 0;
+    job->unread = true;
     job->uncovered++;
+    t->n = 0;
     return index_add(job, name, &(settings_part){ .cut = true }, t);
 }
 
-/* Was it a file that could not be read? */
-static bool index_is_file(int error)
+/* Reports an error of reading. What is not a file leaves no trace. */
+static int index_cut(index_job *job, const char *name,
+                     const text_reader *text, terms *t, int error)
 {
-    return error != ENOENT && error != ENOTDIR && error != EISDIR
-        && error != ESPIPE;
+    const bool file = error != ENOENT && error != ENOTDIR && error != EISDIR
+                   && error != ESPIPE;
+
+    if (index_refuse(job, name, text, t, error) != CLI_GO)
+        return CLI_ERROR;
+    return file ? index_uncovered(job, name, t) : CLI_GO;
 }
 
 static int index_blocks(index_job *job, const char *name, text_reader *text,
@@ -226,12 +229,10 @@ static int index_inside(index_job *job, const char *name,
                                  .length = (uint64_t)text->about.st_size,
                                  .whole = true, .inside = true };
 
+    if (rowgroups_check(name, &job->made.values) != CLI_GO)
+        return index_uncovered(job, name, t);
     t->n = 0;
-    if (rowgroups_check(name, &job->made.values) == CLI_GO)
-        return index_add(job, name, &part, t);
-    job->unread = true;
-    job->uncovered++;
-    return index_add(job, name, &(settings_part){ .cut = true }, t);
+    return index_add(job, name, &part, t);
 }
 
 static int index_file(index_job *job, const char *name, text_reader *text,
@@ -240,8 +241,7 @@ static int index_file(index_job *job, const char *name, text_reader *text,
     int error = terms_file(t, text, name), status = CLI_GO;
 
     if (error != 0)
-        status = index_is_file(error) ? index_cut(job, name, text, t, error)
-               : index_refuse(job, name, text, t, error);
+        status = index_cut(job, name, text, t, error);
     else if (job->self.st_ino == text->about.st_ino
              && job->self.st_dev == text->about.st_dev)
         status = CLI_GO;

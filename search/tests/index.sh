@@ -19,6 +19,9 @@ for rule in trigrams words fields lines; do
     try index -o "$rule.blx" --by "$rule" -r t
     note "an index by $rule" '7 documents in .* read: '
 done
+try index -o kmers.blx --by kmers=5 -r t
+check 'k-mers of files without sequences: each is told' \
+    test "$(grep -c "begins with neither" err) of $(cat status)" = '6 of 2'
 try index -o words.blx --by words -q -r t
 silent 'quietly, over the old one'
 try index -o words.blx --by words -q --json -r t
