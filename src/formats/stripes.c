@@ -33,15 +33,18 @@
  * Some writers made filters without some of their keys. Their columns are
  * listed as if they had none:
  *
- *      - BLOOM_FILTER, of ORC before 1.4: texts were hashed in the writer's
- *        encoding, decimals and timestamps wrongly
+ *      - BLOOM_FILTER, the only stream of filters before ORC 1.2.1: texts and
+ *        decimals were hashed in the writer's encoding, and timestamps by the
+ *        writer's time zone
  *      - the C++ writer 1.6.0 to 1.6.11 and 1.7.0: numbers were hashed with
  *        other shifts; and of all its versions tinyint, of which the first
  *        eighth of the values is missing
  *      - boolean: Java adds no key
- *      - timestamps in an unknown time zone, from writers before version 6
+ *      - timestamps in an unknown time zone, from writers before version 6,
+ *        which is that of ORC 1.3.2
  *
- *   apache/orc: StripePlanner.java, Reader.cc, ColumnWriter.cc
+ *   apache/orc: StripePlanner.java, Reader.cc, ColumnWriter.cc; WriterImpl.java
+ *   of the tags rel/release-1.2.0, 1.2.1, 1.3.1 and 1.3.2
  */
 #include "formats/contents.h"
 
