@@ -71,7 +71,7 @@ static void put_message(made *m, uint64_t id, made *inside)
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* What a file says that is not true, or NULL and 0s: added to the lengths. */
+/* False numbers of a file. Those of the first line are added to true ones. */
 typedef struct {
     uint64_t footer, offset, index, data, end, stream;
     uint64_t rows, block, kind;         /* in place of 1, 256 and FILTERS    */

@@ -33,9 +33,9 @@
  * - No other program must read the filter: `standard` has the same size and is
  *   faster.
  * - The stream is a BLOOM_FILTER, the only kind before ORC 1.2.1: the words of
- *   its filters have other bytes between them, and the hashes of texts, decimals
- *   and timestamps depend on the writer's encoding and time zone. These are not
- *   read.
+ *   its filters have other bytes between them, and the hashes of texts,
+ *   decimals and timestamps depend on the writer's encoding and time zone.
+ *   These are not read.
  *
  * COST
  *
