@@ -89,9 +89,9 @@ typedef struct {
     void *context;
 } bly_decompressor;
 
-/* Opens a container, as bly_container_open does, which may have compressed
- * blocks. The library has no codecs: the caller's are used until the container
- * is freed. Without them, a compressed block is BLY_EVERSION. */
+/* Opens a container with compressed blocks. Otherwise it is bly_container_open.
+ * The library has no codecs: the caller's are used until the container is
+ * freed. Without them, a compressed block is BLY_EVERSION. */
 BLY_API bly_status bly_container_open_with(bly_container **out,
                                            const char *path,
                                            const bly_decompressor *with,

@@ -10,7 +10,7 @@
  * Use it for filters that a Go program has written or will read. The commands
  * also read the JSON that this package makes of a filter, with m, k and b:
  *
- *      bloomery query filter.json keys
+ *      the JSON          bloomery query filter.json keys
  *
  * WHEN NOT TO
  *

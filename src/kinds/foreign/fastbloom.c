@@ -141,6 +141,10 @@ static const double FASTBLOOM_LN2 = 0.69314718055994530942;
       1, FASTBLOOM_WORDS_MAX, 0 },                                             \
     { "the number of hash functions", ROWFILE_BEHIND, 4, false, ROWFILE_K, 1,  \
       1 - plus, FASTBLOOM_K_MAX - plus, plus },                                \
+    { "the hash's key", ROWFILE_BEHIND + 4, 8, false, ROWFILE_OTHER, 0,        \
+      0, UINT64_MAX, 0 },                                                      \
+    { "the hash's key", ROWFILE_BEHIND + 12, 8, false, ROWFILE_OTHER, 0,       \
+      0, UINT64_MAX, 0 },                                                      \
     { "the hash's count of bytes", ROWFILE_BEHIND + 20, 8, false,              \
       ROWFILE_OTHER, 0, 0, 0, 0 },                                             \
     { "the hash's last bytes", ROWFILE_BEHIND + 60, 8, false,                  \

@@ -11,8 +11,8 @@
  *
  * Use it for filters that Poppy has written or will read:
  *
- *      bloomery query seen.poppy hashes
- *      bloomery build -k poppy:opt=best -n 100000 -p 0.01 -o seen.poppy hashes
+ *      one of Poppy      bloomery query seen.poppy hashes
+ *      a new one         bloomery build -k poppy:opt=best -o seen.poppy hashes
  *
  * WHEN NOT TO
  *

@@ -18,7 +18,7 @@
  * Use it for filters that one of these libraries has written or will read. Keys
  * are numbers:
  *
- *      bloomery query --as int64 members.bin numbers
+ *      numbers           bloomery query --as int64 members.bin numbers
  *
  * WHEN NOT TO
  *
