@@ -428,6 +428,105 @@ static void test_containers(void **state)
     free(file);
 }
 
+/* Writes the end of an ORC file behind n bytes, of which the last `footer` are
+ * its footer. Returns the size of the file. */
+static size_t forge_script(uint8_t *into, size_t n, size_t footer,
+                           uint8_t codec)
+{
+    static const uint8_t block[] = { 0x18, 0x80, 0x80, 0x10 };      /* 2^18  */
+    static const uint8_t magic[] = { 0x82, 0xF4, 0x03, 3, 'O', 'R', 'C' };
+    size_t begin = n;
+    into[n++] = 0x08;
+    for (; footer >= 0x80; footer >>= 7)
+        into[n++] = (uint8_t)(footer & 0x7F) | 0x80;
+    into[n++] = (uint8_t)footer;
+    into[n++] = 0x10;
+    into[n++] = codec;
+    memcpy(into + n, block, sizeof block);
+    n += sizeof block;
+    memcpy(into + n, magic, sizeof magic);
+    n += sizeof magic;
+    into[n] = (uint8_t)(n - begin);
+    return n + 1;
+}
+
+/* Writes an ORC file of so many columns, two bytes each, and stripes, of which
+ * every one lists all columns. */
+static size_t forge_columns(uint8_t *into, uint32_t columns, uint32_t stripes)
+{
+    size_t n = 3 + 2 * (size_t)stripes, begin = n;
+    memcpy(into, "ORC", 3);
+    for (uint32_t i = 0; i < stripes; i++)
+        memcpy(into + 3 + 2 * (size_t)i, "\x12", 2);    /* a stripe's footer */
+    for (uint32_t i = 0; i < columns; i++, n += 2)
+        memcpy(into + n, "\x22", 2);
+    for (uint32_t i = 0; i < stripes; i++) {
+        uint32_t at = 3 + 2 * i;
+        const uint8_t said[] = {
+            0x1A, 8, 0x08, (uint8_t)(at & 0x7F) | 0x80,
+            (uint8_t)(at >> 7 & 0x7F) | 0x80, (uint8_t)(at >> 14),
+            0x20, 2, 0x28, 1,
+        };
+        memcpy(into + n, said, sizeof said);
+        n += sizeof said;
+    }
+    return forge_script(into, n, n - begin, 0);
+}
+
+/* Decompresses each block to as many columns as there is room for. */
+static bly_status expand(void *context, const char *codec, const void *from,
+                         size_t n, void *to, size_t room, size_t *used)
+{
+    uint8_t *out = to;
+    (void)context;
+    (void)codec;
+    (void)from;
+    (void)n;
+    for (size_t i = 0; i < room; i++)
+        out[i] = i % 2 == 0 ? 0x22 : 0;
+    *used = room;
+    return BLY_OK;
+}
+
+/* Opens the file of n bytes. Returns whether it was within the limit, which
+ * counts all memory but the bytes of the file. */
+static bool within(const uint8_t *file, size_t n, uint64_t limit)
+{
+    const bly_decompressor with = { expand, NULL };
+    bly_container *c = NULL;
+    limits l;
+    save("forged", file, n);
+    limits_begin(&l, limit);
+    bly_status status = bly_container_open_with(&c, "forged", &with, &l.how);
+    assert_true(status == BLY_OK || status == BLY_ELIMIT);
+    bly_container_free(c);
+    assert_true(l.memory.most <= limit + n + HANDLE);
+    assert_int_equal(l.memory.held, 0);
+    return status == BLY_OK;
+}
+
+/* Types, names, the list and what was decompressed count together. */
+static void test_columns(void **state)
+{
+    enum { MOST = 600, BLOCKS = 40, LIMIT = 8 << 20 };
+    static uint8_t file[16 * MOST];
+    unsigned opened = 0;
+    (void)state;
+    for (uint32_t n = 10; n <= MOST; n += 10)
+        opened += within(file, forge_columns(file, n, n), LIMIT);
+    assert_true(opened > 0 && opened < MOST / 10);
+    opened = 0;
+    for (unsigned blocks = 1; blocks <= BLOCKS; blocks++) {
+        size_t n = 3;
+        memcpy(file, "ORC", n);
+        for (unsigned i = 0; i < blocks; i++, n += 4)
+            memcpy(file + n, "\2\0\0\1", 4);
+        n = forge_script(file, n, n - 3, 1);
+        opened += within(file, n, 16 * LIMIT);
+    }
+    assert_true(opened > 0 && opened < BLOCKS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_growth_beyond_the_default),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_containers),
+        cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -211,19 +211,21 @@ typedef struct {
     const char     *path;
     bly_container  *file;
     uint64_t          said;       /* the class of keys on the command line  */
-    uint64_t        bytes;      /* of the filters open so far */
+    uint64_t        bytes;      /* of the file, for the filters open so far */
+    uint64_t        held;       /* in memory, by these filters */
     uint64_t        lacking;
     const char     *lacks;      /* name of the first one that is */
     uint64_t        first;
 } container_job;
 
-/* Returns whether that many filters of that many bytes in all fit, however
- * small each is. Filters count with their unpacked size. */
+/* Returns whether another filter fits, however small each is, and however well
+ * they are compressed in the file. */
 static bool container_fits(const container_job *job)
 {
     uint64_t limit = bly_memory_limit(format_how(), job->bytes);
 
-    if (job->out->n < limit / CONTAINER_EACH)
+    if (job->out->n < limit / CONTAINER_EACH
+        && (job->held <= job->bytes || job->held - job->bytes <= limit))
         return true;
     report_error("'%s': its filters take more than %s of memory: raise the "
                  "limit if you trust the file (--unpack-limit)", job->path,
@@ -266,6 +268,7 @@ static bool container_take(container_job *job, const bly_contents *is,
     const bly_contained *one = &is->filters[which];
     uint64_t as = FORMS_UNSAID;
     bly_filter *filter;
+    size_t bytes;
 
     if (one->as != NULL && forms_read(one->as, &as) == NULL
         && job->out->as == FORMS_UNSAID)
@@ -286,13 +289,15 @@ static bool container_take(container_job *job, const bly_contents *is,
                      one->column);
         return false;
     }
-    job->bytes += one->bytes;
+    job->bytes += one->part == 0 ? one->bytes : 0;
     if (!container_fits(job))
         return false;
     if (bly_container_filter(&filter, job->file, which, format_how()) < 0) {
         filter_error();
         return false;
     }
+    (void)bly_image(filter, &bytes);
+    job->held += bytes;
     return container_append(job->out, filter, one->group);
 }
 

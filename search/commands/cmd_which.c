@@ -74,7 +74,7 @@ typedef struct {
     uint64_t    *row, *one;     /* a bit for each document                   */
     found_list   found;
     const char  *path;          /* of the index                              */
-    bool         unread;        /* a Parquet file could not be queried       */
+    bool         unread;        /* a file with filters could not be queried  */
 } which_job;
 
 /* ==== Asking ============================================================ */
@@ -430,8 +430,8 @@ const cli_command cmd_which = {
         "NAME=VALUE. A string is given without its quotes and escapes, a "
         "number as it is written in the file: 7 does not find 7.0. With "
         "several values, one part of a file must have all of them, not "
-        "necessarily in one line. Parquet files are queried at this moment "
-        "by the filters inside.",
+        "necessarily in one line. Parquet and ORC files are queried at this "
+        "moment by the filters inside.",
     .options = which_options,
     .usual = "field any at-least files-with-matches null json",
     .examples = which_examples,

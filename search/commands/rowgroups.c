@@ -1,6 +1,6 @@
-/* rowgroups.c - queries the filters inside Parquet files.
+/* rowgroups.c - queries the filters inside Parquet and ORC files.
  *
- * A Parquet file may have a Bloom filter for each column of each row group. An
+ * These files may have a Bloom filter for each column of each row group. An
  * index records only that such a file is there, and `which` queries the filters
  * of the file. So the answer is for its present contents.
  */
@@ -18,6 +18,7 @@
 static int rowgroups_column(const char *path, const bly_contents *is,
                             const char *column)
 {
+    const bool orc = strcmp(is->system, "orc") == 0;
     bool there = false;
 
     for (size_t i = 0; i < is->n; i++) {
@@ -31,8 +32,10 @@ static int rowgroups_column(const char *path, const bly_contents *is,
         return CLI_GO;                  /* container_read lists the others */
     return report_error("column '%s' of '%s' has no Bloom filter, so any value "
                         "may be in it: write the file with one, in Spark with "
-                        "the option parquet.bloom.filter.enabled#%s=true",
-                        column, path, column);
+                        "the option %s%s%s", column, path,
+                        orc ? "orc.bloom.filter.columns="
+                            : "parquet.bloom.filter.enabled#",
+                        column, orc ? "" : "=true");
 }
 
 /* Returns CLI_GO, or CLI_ERROR after reporting an error. */
@@ -45,7 +48,7 @@ static int rowgroups_look(const char *path, const values_names *names)
     if (file == NULL)
         return CLI_ERROR;
     is = bly_container_contents(file);
-    if (strcmp(is->system, "parquet") != 0)
+    if (!container_has_columns(is))
         status = report_error("'%s' is a table of %s, which has no columns: "
                               "leave it out", path, is->system);
     for (size_t i = 0; i < names->n && status == CLI_GO; i++)

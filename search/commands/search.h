@@ -5,7 +5,7 @@
  *     multiset.c  sorts and counts hashes of terms
  *     kmers.c     finds the k-mers of FASTA and FASTQ files
  *     values.c    finds the values of members and columns
- *     rowgroups.c queries the filters inside Parquet files
+ *     rowgroups.c queries the filters inside Parquet and ORC files
  *     text.c      splits a file into blocks of whole lines
  *     settings.c  the settings stored in an index
  *     found.c     documents in the order of their files

@@ -1,5 +1,5 @@
 # values.sh - indexes by members of JSON and by columns, compared with values.py;
-# notes about lines without a value, Parquet files, updates, and refusals.
+# notes about lines without a value, Parquet and ORC files, updates, and refusals.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 here=$(dirname "$0")
@@ -195,15 +195,25 @@ keeps 'two rules' '--by is given once' c.blx \
 keeps 'a quote as separator' '-t must be another byte' c.blx \
     index -o c.blx --by column=id -t '"' c.csv
 
-# ---- Parquet files -----------------------------------------------------------
+# ---- Parquet and ORC files ---------------------------------------------------
 
-# This file of the corpus has a column `a` with the keys k0 and k1.
-grep -v '^#' "$(dirname "$BLOOMERY")/corpus/container-measured.hex" |
-    tr -d '\n ' | fold -w 2 | awk '{ d = "0123456789abcdef"
-        v = 16 * (index(d, substr($0, 1, 1)) - 1) \
-          + index(d, substr($0, 2, 1)) - 1
-        printf "\\0%03o", v }' >octal
-printf '%b' "$(cat octal)" >a.parquet
+# from_corpus NAME FILE: writes a file with filters inside.
+from_corpus() {
+    grep -v '^#' "$(dirname "$BLOOMERY")/corpus/container-$1.hex" |
+        tr -d '\n ' | fold -w 2 | awk '{ d = "0123456789abcdef"
+            v = 16 * (index(d, substr($0, 1, 1)) - 1) \
+              + index(d, substr($0, 2, 1)) - 1
+            printf "\\0%03o", v }' >octal
+    printf '%b' "$(cat octal)" >"$2"
+}
+# Its columns are numbers x and texts s of 100 rows.
+from_corpus orc rows.orc
+try index -q -o orc.blx --by column=x,s rows.orc
+silent 'an ORC file'
+which_is 'a row of it' orc.blx 'rows.orc\n' x=-50000000 s=text-0
+which_is 'numbers and texts that it lacks' orc.blx '' x=7 s=other
+# This file has a column `a` with the keys k0 and k1.
+from_corpus measured a.parquet
 printf 'a\nk0\n' >k.csv
 find . -name '[ak].*' -exec touch -d '2020-01-01' {} +
 sleep 0.1

@@ -38,7 +38,7 @@ static bly_status contents_grow(contents_list *list,
     bly_contained *more;
     bly_status status = memory_allows(source->memory_limit, source->bytes,
                                       ((uint64_t)list->room + room)
-                                      * sizeof *more);
+                                      * sizeof *more + list->others);
     if (status != BLY_OK)
         return status;
     more = memory_raw(from, room * sizeof *more);

@@ -34,6 +34,7 @@ typedef struct {
     char          *names;               /* of columns, concatenated          */
     size_t         names_room, names_used;
     uint64_t       listed;              /* bytes of all filters              */
+    uint64_t       others;              /* bytes of memory that others took  */
     contents_packing packing;
 } contents_list;
 
@@ -42,8 +43,9 @@ typedef struct {
 bly_status carriers_find(contents_list *out, const contents_source *source);
 void       contents_release(contents_list *list, const bly_allocator *to);
 
-/* Appends one to the list. BLY_ENOMEM; BLY_ELIMIT; BLY_ECORRUPT: they would
- * have more bytes than the file, so that some are in the same place. */
+/* Appends one to the list. BLY_ENOMEM; BLY_ELIMIT: it and the others would take
+ * more memory; BLY_ECORRUPT: they would have more bytes than the file, so that
+ * some are in the same place. */
 bly_status contents_add(contents_list *list, const bly_contained *one,
                         const contents_source *source);
 

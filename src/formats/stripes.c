@@ -33,15 +33,18 @@
  * Some writers made filters without some of their keys. Their columns are
  * listed as if they had none:
  *
- *      - BLOOM_FILTER, of ORC before 1.4: texts were hashed in the writer's
- *        encoding, decimals and timestamps wrongly
+ *      - BLOOM_FILTER, the only stream of filters before ORC 1.2.1: texts and
+ *        decimals were hashed in the writer's encoding, and timestamps by the
+ *        writer's time zone
  *      - the C++ writer 1.6.0 to 1.6.11 and 1.7.0: numbers were hashed with
  *        other shifts; and of all its versions tinyint, of which the first
  *        eighth of the values is missing
  *      - boolean: Java adds no key
- *      - timestamps in an unknown time zone, from writers before version 6
+ *      - timestamps in an unknown time zone, from writers before version 6,
+ *        which is that of ORC 1.3.2
  *
- *   apache/orc: StripePlanner.java, Reader.cc, ColumnWriter.cc
+ *   apache/orc: StripePlanner.java, Reader.cc, ColumnWriter.cc; WriterImpl.java
+ *   of the tags rel/release-1.2.0, 1.2.1, 1.3.1 and 1.3.2
  */
 #include "formats/contents.h"
 
@@ -127,7 +130,6 @@ typedef struct {
     uint64_t stride;                    /* rows of a row group; 0: all       */
     uint64_t writer;
     bool     wrong, encrypted;          /* all filters; some columns         */
-    uint64_t spent;                     /* bytes decompressed                */
     stripes_type *types;
     uint64_t n, room;                   /* of types                          */
     stripes_part  said;                 /* the footer                        */
@@ -205,12 +207,18 @@ static bly_status stripes_unpack_all(stripes_part *out,
     return status;
 }
 
+/* Returns the bytes of memory of the filters listed so far. */
+static uint64_t stripes_held(const contents_list *list)
+{
+    return (uint64_t)list->room * sizeof *list->filters;
+}
+
 static void stripes_drop(stripes_part *part, const bly_allocator *to)
 {
     memory_release(to, part->bytes, (size_t)part->room);
 }
 
-/* Decompresses a part, after `spent` bytes of others. */
+/* Decompresses a part, after others took `spent` bytes of memory. */
 static bly_status stripes_expand(stripes_part *out,
                                  const contents_packing *packing,
                                  const contents_source *source,
@@ -425,7 +433,8 @@ static bly_status stripes_measure_names(stripes_file *file, uint64_t *all)
         }
         if (!stripes_complex(t))
             *all += t->path + 1 + STRIPES_NAME;
-        status = memory_allows(source->memory_limit, source->bytes, *all);
+        status = memory_allows(source->memory_limit, source->bytes,
+                               file->list->others + *all);
     }
     return status;
 }
@@ -483,6 +492,7 @@ static bly_status stripes_name_all(stripes_file *file)
         return status_fail(BLY_ENOMEM, "out of memory: the names of columns "
                            "take %" PRIu64 " bytes", all);
     list->names_room = (size_t)all;
+    list->others += all;
     for (uint64_t i = 0; i < file->n; i++)
         if (!stripes_complex(&file->types[i])) {
             stripes_write_name(file, &file->types[i]);
@@ -549,9 +559,10 @@ static bly_status stripes_read_types(stripes_file *file)
     protobuf_field f;
     bool right = file->n > 0;
     bly_status status = memory_allows(source->memory_limit, source->bytes,
-                                      file->spent + bytes);
+                                      file->list->others + bytes);
     if (status != BLY_OK || !right)
         return status != BLY_OK ? status : stripes_wrong_footer(file);
+    file->list->others += bytes;
     file->types = memory_zeroed(source->allocator, bytes);
     if (file->types == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: %" PRIu64 " columns",
@@ -639,6 +650,7 @@ static bly_status stripes_take_footer(stripes_file *file,
                                       const stripes_stripe *stripe)
 {
     const contents_source *source = file->source;
+    contents_list *list = file->list;
     uint64_t at = stripe->offset + stripe->index + stripe->data;
     stripes_part said;
     for (uint64_t i = 0; i < file->n; i++) {
@@ -647,11 +659,12 @@ static bly_status stripes_take_footer(stripes_file *file,
     }
     if (file->encrypted)
         return BLY_OK;
-    bly_status status = stripes_read(&said, &file->list->packing, source, at,
-                                     stripe->footer, file->spent);
+    bly_status status = stripes_read(&said, &list->packing, source, at,
+                                     stripe->footer,
+                                     list->others + stripes_held(list));
     if (status != BLY_OK)
         return status;
-    file->spent += said.n;
+    list->others += said.n;
     if (!stripes_read_streams(file, &said, stripe))
         status = stripes_damaged("the footer of a stripe is wrong", at);
     stripes_drop(&said, source->allocator);
@@ -759,7 +772,7 @@ bly_status stripes_find(contents_list *out, const contents_source *source)
                               file.script - file.footer, 0);
     if (status != BLY_OK)
         return status;
-    file.spent = file.said.n;
+    out->others = file.said.room;
     status = stripes_read_footer(&file);
     if (status == BLY_OK)
         status = stripes_read_types(&file);
@@ -809,7 +822,9 @@ bly_status stripes_load(contents_shared *out, const contents_list *list,
 {
     stripes_part part;
     bly_status status = stripes_read(&part, &list->packing, source, one->offset,
-                                     one->bytes, 0);
+                                     one->bytes,
+                                     list->names_room + stripes_held(list)
+                                     + one->parts * sizeof *out->filters);
     if (status != BLY_OK)
         return status;
     *out = (contents_shared){

@@ -139,6 +139,24 @@ static void test_murmur3_32(void **state)
     assert_int_equal(hash_murmur3_32(full, 1, 0), 0xFD6CF10D);
 }
 
+/* MurmurHash3 with one word of state, which Apache ORC's own class Murmur3 gave
+ * for its seed. */
+static void test_murmur3_64(void **state)
+{
+    static const struct { const char *key; uint64_t hash; } rows[] = {
+        { "", UINT64_C(0x74A18DC8F20ADB48) },
+        { "a", UINT64_C(0xDDD9B0AF19F61187) },
+        { "\xC3\xA9", UINT64_C(0xAA405EF059A89E5A) },
+        { "hello", UINT64_C(0x3928100018224141) },
+        { "12345678", UINT64_C(0xEC219DF59F58BC57) },
+        { "hello world", UINT64_C(0xB868FEBC7ED7B2AC) },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(hash_murmur3_64(rows[i].key, strlen(rows[i].key),
+                                         104729), rows[i].hash);
+}
+
 /* ---- SMHasher's verification words ------------------------------------- */
 
 typedef void digest(const void *key, size_t length, uint32_t seed,
@@ -999,6 +1017,7 @@ int main(void)
         cmocka_unit_test(test_wyhash),
         cmocka_unit_test(test_murmur3_128),
         cmocka_unit_test(test_murmur3_32),
+        cmocka_unit_test(test_murmur3_64),
         cmocka_unit_test(test_verification_words),
         cmocka_unit_test(test_xxhash),
         cmocka_unit_test(test_xxh3_at_every_level),

@@ -3,17 +3,19 @@
 # in the build folder; tests/formats/container.c writes the same.
 . "${1:?}/lib.sh"
 
-# from_corpus NAME FILE: writes the bytes of hexadecimal digits, as octal
-# escapes.
-from_corpus() {
-    grep -v '^#' "$corpus/container-$1.hex" | tr -d '\n ' | fold -w 2 |
+# from_hex HEX FILE: writes the bytes of hexadecimal digits, as octal escapes.
+from_hex() {
+    grep -v '^#' "$1" | tr -d '\n ' | fold -w 2 |
     awk '{ d = "0123456789abcdef"
            v = 16 * (index(d, substr($0, 1, 1)) - 1) \
              + index(d, substr($0, 2, 1)) - 1
            printf "\\0%03o", v }' >octal
     printf '%b' "$(cat octal)" >"$2"
 }
-corpus=$(dirname "$BLOOMERY")/corpus
+# from_corpus NAME FILE
+from_corpus() {
+    from_hex "$(dirname "$BLOOMERY")/corpus/container-$1.hex" "$2"
+}
 from_corpus groups some.parquet
 from_corpus measured all.parquet
 # A copy with a column of type INT64 in place of BYTE_ARRAY.
@@ -104,6 +106,35 @@ out_is 'query: of two files, as text' 0 'k0\n'
 try query --column a some.parquet --key k0
 refused 'query: a column of two types' \
     "two columns are named 'a', one of text and one of int64.*give the class .*--as"
+
+# ---- Compressed ORC files -----------------------------------------------------
+
+# Row i of 102 has the number 1000003 i - 5000000 and text-i, in row groups of
+# 100.
+theirs=$1/../formats/theirs
+printf '%s\n' -5000000 94000297 95000300 96000303 -1 >numbers
+printf '%s\n' text-0 text-99 text-102 >texts
+for codec in zlib snappy lz4 zstd; do
+    from_hex "$theirs/orc-groups-$codec.hex" $codec.orc
+    try info $codec.orc
+    if grep -q 'compressed with .*, which is not supported here' err; then
+        skip "ORC, $codec" 'built without it'
+        continue
+    fi
+    out_has "ORC, $codec: row groups" 0 '^  groups     2 .a group is a row'
+    out_has "ORC, $codec: a filter" 0 '^ +1 +84 +[0-9.]+ % .* +2  s$'
+    try check $codec.orc
+    out_is "ORC, $codec: check" 0 "$codec.orc: ok (4 filters inside)\n"
+    try query --column x --groups $codec.orc numbers
+    out_is "ORC, $codec: numbers" 0 \
+        '0\t-5000000\n0\t94000297\n1\t95000300\n1\t96000303\n'
+    try query --column s --groups $codec.orc texts
+    out_is "ORC, $codec: texts" 0 '0\ttext-0\n0\ttext-99\n'
+    try query -q --column s $codec.orc --key text-102
+    status_is "ORC, $codec: a text that is not there" 1
+done
+
+# ---- Columns of unknown types -------------------------------------------------
 
 # If a column's type is missing or unknown, the bytes of its keys are not
 # guessed.

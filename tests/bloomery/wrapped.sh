@@ -312,8 +312,6 @@ refused 'compressed: no filter in it' 'text.gz: not a Bloomery filter'
 keeps 'compressed: what changes a filter does not take it' 'decompress it first' \
     a.bloom.gz add a.bloom.gz others
 
-finish
-
 # ---- Objects of Java ---------------------------------------------------------
 
 # bytes NAME: the bytes of a file of tests/formats/theirs/.
@@ -340,3 +338,5 @@ done
 sed 's/BloomFilterImpl/CountMinSketch/' spark1.object >other.object
 try query other.object --key key-0
 refused 'object: of another class' 'an object of Java, but not a Bloom filter'
+
+finish
