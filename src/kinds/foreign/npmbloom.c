@@ -12,7 +12,8 @@
  * will read. Keys are strings, as UTF-8, or Buffers:
  *
  *      node -e 'const { BloomFilter } = require("bloom-filters")
- *          const filter = BloomFilter.from(["alice", "bob"], 0.01)
+ *          const filter = BloomFilter.create(1000, 0.01)
+ *          filter.add("alice")
  *          console.log(JSON.stringify(filter.saveAsJSON()))' > users.json
  *      bloomery query users.json --key alice
  *      bloomery add users.json more-users
@@ -21,9 +22,9 @@
  *
  * - No other program must read the filter: `standard` has three quarters of the
  *   size and is several times as fast. It also has a package for JavaScript.
- * - The filter is a PartitionedBloomFilter, CountingBloomFilter, CuckooFilter or
- *   XorFilter of the package, or its JSON was written in another way, such as
- *   with spaces: these are not read.
+ * - The filter is a PartitionedBloomFilter, CountingBloomFilter, CuckooFilter
+ *   or XorFilter of the package, or its JSON was written in another way, such
+ *   as with spaces: these are not read.
  *
  * COST
  *
@@ -44,9 +45,9 @@
  *      geometry 1   k, probes, 1 .. 65536
  *      geometry 2   s, the seed, 0 .. 2^53 - 2
  *      geometry 3   place of the first digit of base64 in the payload
- *      payload      the text above, with b = ceil(m / 8). Bit i is bit (i mod 8)
- *                   of byte i / 8, and so bit i ^ 7 of base64, which begins with
- *                   the highest bit of each digit
+ *      payload      the text above, with b = ceil(m / 8). Bit i is bit (i mod
+ *                   8) of byte i / 8, and so bit i ^ 7 of base64, which begins
+ *                   with the highest bit of each digit
  *
  *      Valid if and only if (1) the numbers are in these ranges, and without a
  *      zero in front, (2) the payload is this text, or this text and a line
@@ -59,15 +60,15 @@
  * ceil(ln 2 m / n). The positions of a key follow from two numbers modulo m.
  * With equal numbers, two keys are one, so that n / m^2 is added to the rate of
  * independent positions: if 0.001 % is requested for 100 keys, the rate is
- * 0.0027 %. Rows of up to 1024 bits are computed from examples. plan, info and
+ * 0.0028 %. Rows of up to 1024 bits are computed from examples. plan, info and
  * a warning of build take that into account (src/maths/strides.h).
  *
  * n is not in the file; for an opened filter it is taken to be m ln 2 / k.
  *
  * THE BITS OF A KEY
  *
- * a is the lower half of XXH64 of the key with seed s + 1, and b that with seed
- * s + 2, both seeds modulo 2^32. For i = 0 .. k - 1 the bit is
+ * a and b are the lower halves of XXH64 of the key. Their seeds are s + 1 and
+ * s + 2 modulo 2^32. For i = 0 .. k - 1 the bit is
  *
  *      (a + i b + (i^3 - i) / 6) mod m
  *
@@ -205,8 +206,9 @@ static size_t npmbloom_tail(char text[NPMBLOOM_ROOM], const uint64_t *geometry)
 static bly_status npmbloom_wrong(uint64_t at, const char *what)
 {
     return status_fail(BLY_ECORRUPT, "read as a filter of npm's bloom-filters: "
-                       "byte %" PRIu64 ": %s: it is damaged, or was not written "
-                       "by JSON.stringify(filter.saveAsJSON()): write it again",
+                       "byte %" PRIu64 ": %s: it is damaged, or was not "
+                       "written by JSON.stringify(filter.saveAsJSON()): write "
+                       "it again",
                        at, what);
 }
 
@@ -367,7 +369,7 @@ static bly_status npmbloom_check(const void *image)
     return kind_check_foreign(image, &npmbloom_foreign);
 }
 
-/* ---- Making -------------------------------------------------------------- */
+/* ---- Making ------------------------------------------------------------- */
 
 static bly_status npmbloom_plan(bly_plan_t *plan, const kind_spec *spec)
 {
@@ -420,7 +422,7 @@ static void npmbloom_like(void *image, const void *other)
                    image_geometry(image, NPMBLOOM_M));
 }
 
-/* ---- Keys ----------------------------------------------------------------- */
+/* ---- Keys --------------------------------------------------------------- */
 
 static probes_row npmbloom_row(const void *image)
 {
@@ -491,7 +493,7 @@ static bly_status npmbloom_add_key(void *image, uint64_t hash,
     return fresh ? BLY_OK : BLY_SEEN;
 }
 
-/* ---- All keys ------------------------------------------------------------- */
+/* ---- All keys ----------------------------------------------------------- */
 
 static void npmbloom_stat(bly_info_t *out, const void *image)
 {
