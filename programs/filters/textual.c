@@ -8,6 +8,8 @@
  *     JSON         an Ethereum block or receipt: its "logsBloom"; and what
  *                  bits-and-blooms of Go makes: {"m": 10, "k": 2, "b": "AA=="}
  *
+ * The JSON of npm's bloom-filters is left to the library, whose format it is.
+ *
  * In some formats nearly any bytes are a valid filter, which would then lack
  * its keys. Text is therefore either recognised as one of these or refused. So
  * are digits that may be addresses, or numbers of several bytes, whose order
@@ -15,6 +17,7 @@
  */
 #include "filters/filters.h"
 
+#include <bloomery/foreign.h>
 #include <string.h>
 
 enum {
@@ -115,9 +118,19 @@ static bool textual_named(void)
     return format != NULL && strcmp(format, "bloomery") != 0;
 }
 
+/* Returns whether the library reads the text itself. */
+static bool textual_own(const unsigned char *bytes, size_t n)
+{
+    const char *format = bly_recognise(bytes, n, n);
+
+    return format != NULL && strcmp(format, "npmbloom") == 0;
+}
+
 bool textual_begins(const unsigned char *bytes, size_t n)
 {
-    return textual_json(bytes, n) || (textual_named() && textual_is(bytes, n));
+    return !textual_own(bytes, n)
+        && (textual_json(bytes, n)
+            || (textual_named() && textual_is(bytes, n)));
 }
 
 /* ==== Hexadecimal digits ================================================ */
@@ -242,15 +255,14 @@ static bool textual_string(const unsigned char *bytes, size_t all, size_t *at,
     return true;
 }
 
-/* Finds the text of the member "logsBloom", and counts such members. */
+/* Finds the text of the first member of this name, and counts such members. */
 static size_t textual_member(const unsigned char *bytes, size_t all,
-                             size_t *from, size_t *n)
+                             const char *name, size_t *from, size_t *n)
 {
-    static const char name[] = "logsBloom";
     size_t at = 0, begin, length, count = 0;
 
     while (textual_string(bytes, all, &at, &begin, &length)) {
-        bool named = length == sizeof name - 1
+        bool named = length == strlen(name)
                   && memcmp(bytes + begin, name, length) == 0;
 
         if (named)
@@ -473,6 +485,22 @@ static int textual_take_bitset(unsigned char *bytes, size_t *all,
     return CLI_GO;
 }
 
+/* ==== JSON of npm's bloom-filters ======================================= */
+
+/* Returns whether the package names a class of filters so. */
+static bool textual_export(const unsigned char *name, size_t n)
+{
+    static const char *const names[] = {
+        "BloomFilter", "CountingBloomFilter", "PartitionedBloomFilter",
+        "CuckooFilter", "XorFilter"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (n == strlen(names[i]) && memcmp(name, names[i], n) == 0)
+            return true;
+    return false;
+}
+
 /* ==== All of it ========================================================= */
 
 int textual_take(unsigned char *bytes, size_t *n, const char *path,
@@ -481,7 +509,8 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
     textual_value values[TEXTUAL_VALUES];
     size_t from = 0, length = 0, digits;
     size_t members = textual_json(bytes, *n)
-                   ? textual_member(bytes, *n, &from, &length) : 0;
+                   ? textual_member(bytes, *n, "logsBloom", &from, &length)
+                   : 0;
     const char *wrong;
 
     if (members > 1)
@@ -492,6 +521,15 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
         return textual_take_member(bytes, n, from, length, path, format);
     if (textual_bitset(bytes, *n, values))
         return textual_take_bitset(bytes, n, values, path, format);
+    if (textual_own(bytes, *n))
+        return CLI_GO;
+    if (textual_json(bytes, *n)
+        && textual_member(bytes, *n, "type", &from, &length) == 1
+        && textual_export(bytes + from, length))
+        return report_error("'%s': it is JSON of a %.*s, and not as npm's "
+                            "bloom-filters writes a BloomFilter: write one "
+                            "with JSON.stringify(filter.saveAsJSON())", path,
+                            (int)length, (const char *)bytes + from);
     if (!textual_named() || !textual_is(bytes, *n))
         return CLI_GO;
     if (!textual_digits(bytes, *n, &digits))

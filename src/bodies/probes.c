@@ -27,10 +27,9 @@ static shape probes_shape(const probes_row *row)
                     .probes = (uint32_t)row->k };
 }
 
-void probes_stat(bly_info_t *out, const probes_row *row)
+void probes_stat_of(bly_info_t *out, const probes_row *row, uint64_t set)
 {
     shape s = probes_shape(row);
-    uint64_t set = bits_count(row->row, row->bytes);
     if (row->m > 0 && row->k > 0) {
         double fill = (double)set / (double)row->m;
         rows_stat_of(out, &s, set, pow(fill, (double)row->k));
@@ -45,14 +44,25 @@ void probes_stat(bly_info_t *out, const probes_row *row)
     out->distinct = out->distinct_sd = row->m > 0 ? (double)INFINITY : 0;
 }
 
+void probes_stat(bly_info_t *out, const probes_row *row)
+{
+    probes_stat_of(out, row, bits_count(row->row, row->bytes));
+}
+
+void probes_overlap_of(bly_overlap_t *out, const probes_row *row, uint64_t a,
+                       uint64_t b, uint64_t either)
+{
+    shape s = probes_shape(row);
+    rows_overlap_of(out, &s, a, b, either);
+}
+
 void probes_overlap(bly_overlap_t *out, const probes_row *a,
                     const probes_row *b)
 {
-    shape s = probes_shape(a);
     if (a->m > 0)
-        rows_overlap_of(out, &s, bits_count(a->row, a->bytes),
-                        bits_count(b->row, b->bytes),
-                        bits_count_or(a->row, b->row, a->bytes));
+        probes_overlap_of(out, a, bits_count(a->row, a->bytes),
+                          bits_count(b->row, b->bytes),
+                          bits_count_or(a->row, b->row, a->bytes));
 }
 
 void probes_unite(const probes_row *into, const probes_row *other)

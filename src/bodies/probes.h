@@ -150,10 +150,15 @@ PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
 /* The number of keys that m and k are best for, at least 1. */
 uint64_t probes_capacity(uint64_t m, uint64_t k);
 
-/* `stat`, `overlap` and `unite` of kind.h. */
+/* `stat`, `overlap` and `unite` of kind.h; and the first two for numbers of set
+ * bits that are known: of the row, which is read only if it is short; and of a,
+ * of b, and of either. */
 void probes_stat   (bly_info_t *out, const probes_row *row);
+void probes_stat_of(bly_info_t *out, const probes_row *row, uint64_t set);
 void probes_overlap(bly_overlap_t *out, const probes_row *a,
                     const probes_row *b);
+void probes_overlap_of(bly_overlap_t *out, const probes_row *row, uint64_t a,
+                       uint64_t b, uint64_t either);
 void probes_unite  (const probes_row *into, const probes_row *other);
 
 /* The slots of a kind that hashes whole keys, from its name_row(), which reads

@@ -76,10 +76,10 @@ static void strides_rotate(const strides *s, uint64_t *h)
         h[0] = (h[1] << 17 | (h[1] & strides_mask(s)) >> 15) & strides_mask(s);
 }
 
-/* Returns whether positions are the sum of a start and steps. */
+/* Returns whether positions are the sum of a start and equal steps. */
 static bool strides_sums(const strides *s)
 {
-    return s->form != STRIDES_POWERS;
+    return s->form != STRIDES_POWERS && s->form != STRIDES_CUBIC;
 }
 
 /* Returns whether position i does not depend on the start. */
@@ -93,8 +93,10 @@ static uint64_t strides_value(const strides *s, const uint64_t *h, uint64_t i)
 {
     if (s->form == STRIDES_FOUR)
         return h[i % 2] + i * h[2 + (i + i % 2) % 4 / 2];
-    uint64_t start = strides_alone(s, i) ? 0 : h[0];
-    return (start + i * h[1]) & strides_mask(s);
+    uint64_t start = strides_alone(s, i) ? 0 : h[0] & strides_mask(s);
+    uint64_t sum = start + i * (h[1] & strides_mask(s));
+    return s->form == STRIDES_CUBIC ? sum + (i * i * i - i) / 6
+                                    : sum & strides_mask(s);
 }
 
 static bool strides_inverts(const strides *s, uint64_t value)
@@ -526,10 +528,12 @@ static strides_thirds strides_third(const strides *s, double n)
 
 /* ---- Rates -------------------------------------------------------------- */
 
-/* Returns the chance of a hash that a member shares. */
+/* Returns the chance that a member has the same hash, or the same positions. */
 static double strides_equal(const strides *s, double n)
 {
-    return s->form == STRIDES_ROTATED ? -expm1(-n / 4294967296.0) : 0;
+    double m = (double)s->m;
+    return s->form == STRIDES_ROTATED ? -expm1(-n / 4294967296.0)
+         : s->form == STRIDES_CUBIC ? -expm1(-n / (m * m)) : 0;
 }
 
 /* Returns E[(X/m)^j], from the mean and variance of X. */
@@ -576,11 +580,11 @@ static strides_rates strides_rate_large(const strides *s, double n)
     return (strides_rates){ rate, fmax(other - rate, 0), fill };
 }
 
-/* In a long row, positions a g^i are independent. */
-static strides_rates strides_rate_powers(const strides *s, double n)
+/* In a long row, positions without equal steps are independent. */
+static strides_rates strides_rate_free(const strides *s, double n)
 {
     double m = (double)s->m, t = n * s->k, set = math_set_mean(m, t);
-    double rate = math_rate(s->m, n, s->k);
+    double rate = fmin(math_rate(s->m, n, s->k) + strides_equal(s, n), 1);
     return (strides_rates){ rate, rate * s->k
                                   * sqrt(math_set_variance(m, t)) / set,
                             set / m };
@@ -594,7 +598,7 @@ static strides_rates strides_rate_new(const strides *s, uint64_t n)
         rates = strides_rate_small(s, n);
     return rates.rate > 0 ? rates
          : strides_sums(s) ? strides_rate_large(s, (double)n)
-         : strides_rate_powers(s, (double)n);
+         : strides_rate_free(s, (double)n);
 }
 
 typedef struct {
@@ -624,7 +628,7 @@ strides_rates strides_rate(const strides *s, uint64_t n)
 double strides_rate_filled(const strides *s, double n, double fill)
 {
     if (!strides_sums(s))
-        return pow(fill, s->k);
+        return fmin(pow(fill, s->k) + strides_equal(s, n), 1);
     math_chances own = strides_own(s);
     return strides_sum(s, &own, n, fill, 0);
 }

@@ -20,6 +20,10 @@
  * X is the number of set bits and f their expected share. A format whose hash
  * has 32 bits adds the chance that two keys have equal hashes.
  *
+ * If steps grow, as those of the form CUBIC do, few steps lead two of a key's
+ * positions to one place, and two keys share a run of positions only if a and b
+ * are equal modulo m. The rate is that of independent positions, and n / m^2.
+ *
  * (1) is of first order: counted rates are up to 15 % above it. It is useless
  * for 1 to 10 keys, since a key may then set all multiples of a divisor of m.
  * Rows of up to STRIDES_FEW bits are therefore built from drawn keys, some of
@@ -45,7 +49,9 @@ typedef enum {
     STRIDES_ROTATED,                    /* b is a rotated: 32 bits in all    */
     STRIDES_FOUR,                       /* two starts and two steps, in turn */
     STRIDES_ALONE,                      /* a, the step b alone, a + 2 b, …   */
-    STRIDES_POWERS                      /* a g^i modulo 2^64                 */
+    STRIDES_POWERS,                     /* a g^i modulo 2^64                 */
+    STRIDES_CUBIC                       /* a + i b + (i^3 - i) / 6, which does
+                                           not wrap                          */
 } strides_form;
 
 typedef struct {

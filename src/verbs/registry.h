@@ -146,7 +146,8 @@
     X(rocksribbon, MORE)                                                       \
     X(clubcard, MORE)                                                          \
     X(orc, MORE)                                                               \
-    X(poppy, MORE)
+    X(poppy, MORE)                                                             \
+    X(npmbloom, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *

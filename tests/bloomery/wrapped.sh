@@ -205,6 +205,31 @@ try query --format leveldb go.json keys
 refused 'bits-and-blooms: of another format' \
         'format is bitsandblooms, not leveldb: leave'
 
+# ---- JSON of npm's bloom-filters -----------------------------------------------
+
+"$BLOOMERY" build -k npmbloom -n 100 -o npm.json keys 2>err
+cp npm.json grown.json
+head -n 20 others >more
+try add grown.json more
+status_is 'npm: add' 0
+try query -c grown.json more
+out_is 'npm: added keys' 0 '20\n'
+"$BLOOMERY" query -c --format npmbloom - keys <npm.json >out 2>err
+echo $? >status
+out_is 'npm: from a pipe' 0 '100\n'
+try convert --to bloomery npm.json npm.bly
+try convert --to npmbloom npm.bly back.json
+check 'npm: the same text' cmp npm.json back.json
+sed 's/,/, /' npm.json >spaced.json
+sed 's/"BloomFilter"/"CountingBloomFilter"/' npm.json >counting.json
+sed 's/,"_seed":[0-9]*//' npm.json >seedless.json
+for file in spaced counting; do
+    try query $file.json keys
+    refused "npm: $file" "bloom-filters writes a BloomFilter: write one with"
+done
+try query seedless.json keys
+refused 'npm: no seed' 'there is no _seed'
+
 # ---- Compressed --------------------------------------------------------------
 
 gzip -c a.bloom >a.bloom.gz

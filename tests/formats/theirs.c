@@ -115,6 +115,8 @@ static const theirs theirs_all[] = {
     { "poppy-short", "poppy:opt=space", 100, 0.001, theirs_long },
     { "poppy-speed", "poppy:opt=speed", 100, 0.01, theirs_text },
     { "poppy-best", "poppy:opt=best", 1200, 1e-12, theirs_text },
+    { "npmbloom", "npmbloom", 100, 0.01, theirs_text },
+    { "npmbloom-seed", "npmbloom:seed=4294967295", 10, 0.03, theirs_text },
 };
 
 /* Opens their bytes, which must not be taken for those of another format. */
