@@ -119,6 +119,38 @@ check 'convert: to standard output' \
     test "$(cksum <on)" = "$( (echo before; cat a.bly a.bloom) | cksum)"
 "$BLOOMERY" build -k dcso -n 2000 -o - keys >sent.bloom
 check 'build: to standard output' cmp sent.bloom a.bloom
+"$BLOOMERY" convert --to parquet split.bly - >sent.filter
+check 'convert: a twin to standard output' cmp sent.filter split.filter
+check 'convert: which is not a file' test ! -e -
+try convert --to parquet k.bly -
+refused 'convert: other bits to standard output' '^bloomery convert: k.bly: a filter'
+
+# An image has what the options told when it was made, and stays an image.
+try build -k rustbloom:type=bytes -n 3000 -o r.bin keys
+silent 'build: a filter that does not state the type of its keys'
+cp r.bin told.bin
+try convert --format rustbloom:type=bytes --to bloomery r.bin r.bly
+silent 'convert: to an image that does'
+try query -c r.bly keys
+out_is 'image: all members' 0 '1000\n'
+try add r.bly others
+silent 'add: to the image'
+try query -c r.bly keys others
+out_is 'add: the image finds what was added' 0 '2000\n'
+try unite -o both.bly r.bly r.bly
+silent 'unite: images'
+check 'unite: an image' cmp both.bly r.bly
+"$BLOOMERY" unite -o - r.bly r.bly >sent.bly
+check 'unite: an image to standard output' cmp sent.bly r.bly
+"$BLOOMERY" unite -o - - r.bly <r.bly >sent.bly
+check 'unite: an image from standard input' cmp sent.bly r.bly
+try add --format rustbloom:type=bytes told.bin others
+silent 'add: to the bare file'
+try convert --to rustbloom r.bly back.bin
+silent 'convert: the image back'
+check 'add: the bare file stays bare' cmp told.bin back.bin
+"$BLOOMERY" convert --to rustbloom r.bly - >sent.bin
+check 'convert: the image to standard output' cmp told.bin sent.bin
 try query -c --format bloomery a.bly keys
 out_is 'query: our own, named' 0 '1000\n'
 try query --format bloomery a.bloom keys
@@ -170,7 +202,7 @@ out_is 'unite: the data of the others is theirs' 0 ''
 echo other | "$BLOOMERY" convert --data - both.bly both.bly 2>err
 try info --data both.bly
 out_is 'convert: data from standard input, in place' 0 'other\n'
-check 'convert: the format of the kind' test "$(head -c 8 both.bly)" != bloomery
+check 'convert: the image stays one' test "$(head -c 8 both.bly)" = bloomery
 try convert --to bloomery --data notes both.bly both.bly
 silent 'convert: data and another format'
 try convert --data - noted.bloom noted.bloom </dev/null

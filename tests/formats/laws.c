@@ -374,6 +374,46 @@ static void law_packed_as_a_file(void **state)
     bly_free(filter);
 }
 
+/* A filter is saved as what it was opened as: the file of its system, or an
+ * image; so are its copy and one that is made like it. */
+static void law_saved_as_it_was_opened(void **state)
+{
+    (void)state;
+    bly_options options = laws_options();
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    for (size_t i = 0; i < 2; i++) {
+        const char *format = i == 0 ? laws_kind->name : "bloomery";
+        size_t room, n = 0;
+        bly_filter *all[3] = { NULL }, *again;
+        assert_status(bly_save_as(filter, laws_path, format), BLY_OK);
+        assert_status(bly_open(&all[0], laws_path, 0, i == 0 ? &options : NULL),
+                      BLY_OK);
+        assert_status(bly_copy(&all[1], all[0], NULL), BLY_OK);
+        if (laws_kind->add != NULL && laws_kind->growing == NULL)
+            assert_status(bly_like(&all[2], all[0], NULL), BLY_OK);
+        assert_non_null(bly_image(all[0], &room));
+        uint8_t *packed = malloc(room), *named = malloc(room);
+        for (size_t f = 0; f < 3 && all[f] != NULL; f++) {
+            size_t bytes = 0;
+            assert_status(bly_pack_as(all[f], NULL, packed, room, &n), BLY_OK);
+            assert_status(bly_pack_as(all[f], format, named, room, &bytes),
+                          BLY_OK);
+            assert_int_equal(n, bytes);
+            assert_memory_equal(packed, named, n);
+            assert_status(bly_save(all[f], "again"), BLY_OK);
+            assert_true(folder_file_is("again", packed, n));
+        }
+        assert_status(bly_open(&again, "again", 0, i == 0 ? &options : NULL),
+                      BLY_OK);
+        bly_free(again);
+        for (size_t f = 0; f < 3; f++)
+            bly_free(all[f]);
+        free(packed);
+        free(named);
+    }
+    bly_free(filter);
+}
+
 static void law_other_formats_are_refused(void **state)
 {
     (void)state;
@@ -825,6 +865,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(law_a_file_is_not_changed_in_place),
         cmocka_unit_test(law_a_changed_filter_is_saved),
         cmocka_unit_test(law_packed_as_a_file),
+        cmocka_unit_test(law_saved_as_it_was_opened),
         cmocka_unit_test(law_other_formats_are_refused),
         cmocka_unit_test_teardown(law_every_option_makes_a_round_trip,
                                   laws_without_options),
