@@ -418,8 +418,40 @@ try build -k guava -o text.guava numbers
 head -n 60 numbers | cat - strangers >mixed
 try query -c text.guava mixed
 check 'query: no note if keys are found' [ ! -s err ]
+"$BLOOMERY" info --json text.guava | grep '"planned_rate"' >rate
+"$BLOOMERY" query --json text.guava numbers | grep '"planned_rate"' >out
+check 'query: the planned rate is that of info' cmp rate out
 try build --as any -o any.bly numbers
 try query -c any.bly strangers
 check 'query: no note for a filter of our own' [ ! -s err ]
+try build -k guava -n 1000 -p 0.3 -o full.guava --as int64 numbers
+try query -c full.guava strangers
+check 'query: a note if as many are found as by chance' \
+    sh -c '[ "$(cat out)" -gt 200 ] && grep -q "no more keys" err'
+head -n 200 numbers >members
+seq 1 1000 >full
+try build -k guava -n 1000 -p 0.3 -o full.guava full
+{ cat members; tail -n 800 strangers; } >mixed
+try query -c full.guava mixed
+check 'query: no note if members are found as well' \
+    sh -c '[ "$(cat out)" -gt 400 ] && [ ! -s err ]'
+
+# A filter of 1 GiB without a key. What is in memory of it is what was read.
+printf '\002\000\000\000\000\000\000\000\100\102\017\000\000\000\000\000' >large
+printf '\173\024\256\107\341\172\204\077\007\000\000\000\000\000\000\000' >>large
+printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>large
+printf '\000\000\004\000\000\000\000\000' >>large
+dd if=/dev/null of=large bs=1 seek=$((56 + 4096 * 262144)) 2>err
+try query --json large --key strange
+check 'query: a note about a large file' grep -q 'no more keys' err
+kibibytes=$(python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], capture_output=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+    "$BLOOMERY" query --json large --key strange)
+if [ "$(uname)" = Linux ]; then
+    check 'query: the file is not read for it' [ "$kibibytes" -lt 524288 ]
+fi
+rm large
 
 finish
