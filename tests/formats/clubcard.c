@@ -165,7 +165,8 @@ static void test_keys_in_an_image(void **state)
         assert_int_equal(m, v.n);
         assert_memory_equal(file, bytes, m);
         image_set_u64(packed, IMAGE_GEOMETRY + 8 * FORM, form + 1);
-        assert_int_equal(kind->check(packed) == BLY_OK, forms[form + 1] != NULL);
+        assert_int_equal(kind->check(packed) == BLY_OK,
+                         forms[form + 1] != NULL);
         bly_free(again);
         bly_free(filter);
     }
