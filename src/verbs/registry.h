@@ -146,7 +146,8 @@
     X(rocksribbon, MORE)                                                       \
     X(clubcard, MORE)                                                          \
     X(orc, MORE)                                                               \
-    X(poppy, MORE)
+    X(poppy, MORE)                                                             \
+    X(valkey, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *
