@@ -5,7 +5,7 @@
  * The payload is the output of BF.SCANDUMP of Redis' module as one file: the
  * first chunk, which is the header, then the others in order. Such a filter is
  * a chain of Bloom filters, its *links*: when the last one is full, a larger
- * one is added.
+ * one is added. RedisBloom 8 has no new layout.
  *
  * WHEN TO USE IT
  *
@@ -16,6 +16,7 @@
  *
  * - No Redis server must read the filter: `scalable` is the same idea, or
  *   `standard` if the number of keys is known.
+ * - The server runs Valkey's own module: its filters are of kind `valkey`.
  * - The first link is small: such a chain has far more false positives than
  *   requested, as the reference of the Redis module shows.
  *

@@ -12,7 +12,10 @@
  * Use it to inspect Bloom filters that a Valkey server holds, or to make one
  * that it loads:
  *
- *      bloomery query seen.valkey keys
+ *      valkey-cli config set rdbcompression no
+ *      valkey-cli --raw dump seen > seen.dump
+ *      bloomery query seen.dump keys
+ *
  *      bloomery build -k valkey -p 0.01 -o seen.valkey keys
  *      valkey-cli -x BF.LOAD seen < seen.valkey
  *
@@ -30,9 +33,10 @@
  *      1 %           9.6                  7                  2
  *      0.1 %        14.4                 10                  2
  *
- * These are for the first filter of a chain. A lookup computes two hashes, and
- * looks an absent key up in every filter. A chain that has grown errs up to
- * twice as often as requested, so give the number of keys if you know it.
+ * These are for the first filter of a chain. A lookup computes two hashes; an
+ * absent key is looked up in every filter. With the module's settings, a chain
+ * that has grown errs about twice as often as requested, so give the number of
+ * keys if you know it.
  *
  * THE PICTURE
  *
@@ -74,7 +78,8 @@
  * and so is the correction of the rate for positions that are a progression
  * (src/maths/strides.h). The module's own settings are 100 keys, a rate of
  * 0.01, expansion 2 and tightening 0.5; `build` takes the number of keys that
- * it is given. No filter has a rate below 2^-1022.
+ * it is given. No filter has a rate below 2^-1022, so that a chain whose rates
+ * are halved has at most 1022 filters.
  *
  * THE BITS OF A KEY
  *
@@ -86,22 +91,18 @@
  *
  * FROM A SERVER
  *
- * The value that DUMP returns has the same filter inside:
- *
- *      valkey-cli config set rdbcompression no
- *      valkey-cli --raw dump seen | head -c -1 > seen.dump
- *      bloomery info seen.dump
- *      bloomery query seen.dump keys
- *
- * "head" removes the newline that valkey-cli adds. The first command keeps the
- * server from compressing the bits, which it may do while few are set. A file
- * of commands, which BGREWRITEAOF writes if aof-use-rdb-preamble is no, has
- * DATA itself behind "BF.LOAD", the key and the number of its bytes.
+ * The value that DUMP returns has the fields of the payload in another form;
+ * `bloomery convert --to valkey seen.dump seen.valkey` makes one of it. With
+ * rdbcompression yes, the server compresses bits of which few or many are set,
+ * and such a dump is refused. A file of commands has the payload itself, behind
+ * "BF.LOAD", the key and the number of its bytes; BGREWRITEAOF writes one if
+ * aof-use-rdb-preamble is no.
  *
  * The test files were written by the crates that the module is made of,
- * bloomfilter 3.0.1 and bincode 1.3.3, from a structure with the fields of the
- * module's own. The module itself was not run, and no server has loaded a
- * filter of ours or dumped one for us.
+ * bloomfilter 3.0.1 and bincode 1.3.3, from a structure with the module's
+ * fields. Redis 7.0.15 dumped them, with a module that saves these fields as
+ * valkey-bloom does. The module valkey-bloom itself was not run: no server has
+ * loaded a filter of ours.
  *
  * PAPERS
  *
