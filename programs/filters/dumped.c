@@ -12,7 +12,7 @@
 
 enum { DUMPED_HEAD = 10, DUMPED_END = 10, DUMPED_UNSIGNED = 2,
        DUMPED_DOUBLE = 4, DUMPED_STRING = 5, DUMPED_PACKED = 0xC3,
-       DUMPED_BITS = 46 };      /* least bits and the numbers in front of them */
+       DUMPED_BITS = 46 };      /* bytes of bits with their numbers, least */
 
 /* The name of the type, "bloomfltr", 6 bits a character; in the lowest 10 bits
  * its version, 1. */

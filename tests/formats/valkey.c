@@ -57,8 +57,8 @@ static void test_sizes(void **state)
     }
 }
 
-/* What the crate answered for 10000 other keys: how many it found, and the sum
- * of their numbers. */
+/* The crate's answers for 10000 other keys: how many it found, and the sum of
+ * their numbers. */
 static void test_their_answers(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void test_refused(void **state)
         { 21, 2, "byte 21: the mark of a random seed" },
         { 22, 0, "byte 22: the number of filters is 0" },
         { 22, 3, "this filter ends beyond the file" },
-        { 22, 1, "byte 111: there are bytes behind the last filter" },
+        { 22, 1, "byte 111: there are bytes after the last filter" },
         { 29, 0x80, "byte 22: the number of filters" },
         { 30, 44, "beside its bits, but there are 44" },
         { 30, 56, "byte 39: its 96 bits end at byte 95" },

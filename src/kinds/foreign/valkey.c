@@ -329,7 +329,7 @@ static bly_status valkey_read(kind_found *out, const uint8_t *file,
     }
     out->geometry[VALKEY_SEED] = image_u64(file, VALKEY_AT_KEYS);
     return status != BLY_OK || at == bytes ? status
-         : rowfile_wrong(&valkey_head, at, "there are bytes behind the last "
+         : rowfile_wrong(&valkey_head, at, "there are bytes after the last "
                          "filter");
 }
 
