@@ -5,7 +5,8 @@
  *     filter.c    locks and saves filter files, facts about filters
  *     container.c files that contain filters
  *     textual.c   filters written as text
- *     wrapped.c   filters that are compressed, or text
+ *     dumped.c    filters that a Valkey server dumped
+ *     wrapped.c   filters that are compressed, text, objects or dumps
  *     paged.c     filters used in their file
  *     load.c      opens filter files
  *     damage.c    verifies filters that are queried
@@ -114,8 +115,8 @@ void container_close(cli_inside *inside);
 /* ==== wrapped.c ========================================================= */
 
 /* Returns whether the file, or "-", may hold a filter that is compressed, in
- * hexadecimal digits, or a member of JSON. Always true for a pipe, which can be
- * read only once. */
+ * hexadecimal digits, a member of JSON, an object of Java or a dump of Valkey.
+ * Always true for a pipe, which can be read only once. */
 bool wrapped_is(const char *path);
 
 /* Reads it, wrapped or not. Returns NULL after reporting an error. */
@@ -154,6 +155,18 @@ bool javastream_begins(const unsigned char *bytes, size_t n);
  * unchanged. Returns CLI_GO, or CLI_ERROR after reporting an error. */
 int javastream_take(unsigned char *bytes, size_t *n, const char *path,
                     const char **format);
+
+/* ==== dumped.c ========================================================== */
+
+/* Returns whether the first bytes are those of a Bloom filter that a Valkey
+ * server has dumped. */
+bool dumped_begins(const unsigned char *bytes, size_t n);
+
+/* Makes format `valkey` of such a dump, given a whole file, in new memory; sets
+ * *format to it unless one is named. Leaves other bytes unchanged. Returns
+ * CLI_GO, or CLI_ERROR after reporting an error. */
+int dumped_take(unsigned char **bytes, size_t *n, const char *path,
+                const char **format);
 
 /* ==== filter.c ========================================================== */
 

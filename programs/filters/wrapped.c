@@ -4,6 +4,7 @@
  *                  or any filter
  *     text         hexadecimal digits, or JSON (textual.c)
  *     object       of Java (javastream.c)
+ *     dump         of a Valkey server (dumped.c)
  *
  * Such a filter is read into memory and is only for queries: commands that
  * change a filter in its file refuse it. A small compressed file may expand to
@@ -39,7 +40,7 @@ static bool wrapped_begins(const unsigned char *bytes, size_t n)
     const codec *c = codec_find(bytes, n, &more);
 
     return (c != NULL && c->open != NULL) || textual_begins(bytes, n)
-        || javastream_begins(bytes, n);
+        || javastream_begins(bytes, n) || dumped_begins(bytes, n);
 }
 
 bool wrapped_is(const char *path)
@@ -192,7 +193,8 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
     bly_options how = *format_how();
     bly_filter *filter = NULL;
 
-    if (javastream_take(t->bytes, &t->n, path, &how.format) != CLI_GO
+    if (dumped_take(&t->bytes, &t->n, path, &how.format) != CLI_GO
+        || javastream_take(t->bytes, &t->n, path, &how.format) != CLI_GO
         || textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)
         return NULL;
     how.memory_limit = t->limit;

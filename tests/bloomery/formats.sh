@@ -227,6 +227,12 @@ try query -c grown.bf keys
 out_is 'query: what has grown' 0 '1000\n'
 try build -k redisbloom:growth=0 -n 100 -o full.bf keys
 refused 'build: what does not grow' 'growth=2'
+try build -k valkey -n 100 -o grown.valkey keys
+silent 'build: a chain of Valkey grows'
+try query -c grown.valkey keys
+out_is 'query: what has grown, of Valkey' 0 '1000\n'
+try build -k valkey:expansion=0 -n 100 -o full.valkey keys
+refused 'build: what does not grow, of Valkey' 'expansion=2'
 try build -k rediscuckoo -n 1000 -o copies.cf keys keys
 silent 'build: copies'
 try count copies.cf keys

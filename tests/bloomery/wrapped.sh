@@ -1,5 +1,5 @@
-# wrapped.sh - filters inside compressed files, hexadecimal digits, JSON or
-# objects of Java.
+# wrapped.sh - filters inside compressed files, hexadecimal digits, JSON,
+# objects of Java or dumps of Valkey.
 . "${1:?}/lib.sh"
 
 seq 100 >keys
@@ -363,5 +363,38 @@ done
 sed 's/BloomFilterImpl/CountMinSketch/' spark1.object >other.object
 try query other.object --key key-0
 refused 'object: of another class' 'an object of Java, but not a Bloom filter'
+
+# ---- Dumps of Valkey ---------------------------------------------------------
+
+for form in valkey valkey-grown; do
+    bytes "$1" $form >$form
+    bytes "$1" $form-dump >$form.dump
+    try query $form.dump --key key-0 --key key-98
+    out_is "dump: $form" 0 'key-0\nkey-98\n'
+    try convert --to valkey $form.dump $form.back
+    check "dump: the same bytes of $form" cmp $form $form.back
+    try convert --to valkey - $form.back <$form.dump
+    check "dump: from a pipe, $form" cmp $form $form.back
+    { cat $form.dump && echo; } >line.dump
+    try convert --to valkey line.dump $form.back
+    check "dump: with the end of a line, $form" cmp $form $form.back
+    for bytes in 10 21 40 150 200; do
+        head -c $bytes $form.dump >cut.dump
+        try query cut.dump --key key-0
+        refused "dump: $bytes bytes of $form" cut.dump
+    done
+    refused "dump: cut short, $form" 'dumped, and damaged or cut short'
+    { cat $form.dump && printf x; } >long.dump
+    try query long.dump --key key-0
+    refused "dump: with another byte, $form" 'dumped, and damaged'
+    try add $form.dump keys
+    refused "dump: $form is not changed" .
+done
+bytes "$1" valkey-packed-dump >packed.dump
+try query packed.dump --key key-0
+refused 'dump: compressed' 'set rdbcompression to no'
+{ head -c 60 valkey.dump && printf X && tail -c +62 valkey.dump; } >bad.dump
+try query bad.dump --key key-0
+refused 'dump: a wrong byte' 'dumped, and damaged'
 
 finish
