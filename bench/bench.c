@@ -5,7 +5,7 @@
  *            [--rounds R] [--threads T] [--csv FILE] [--commit NAME]
  *            [--quick] [--no-peers] [--formats]
  *
- *      --keys     sizes of filters, in keys; default 1e6,1e8, and with --formats
+ *      --keys     sizes of filters, in keys; default 1e6,1e8, with --formats
  *                 1e4,1e6,1e7
  *      --rates    false-positive rates, 1% or 0.01; default 1%,0.1%
  *      --kinds    default: all

@@ -182,9 +182,10 @@ static bly_status formats_build(bly_filter **out, const char *kind,
     if (!formats_is(kind, "clubcard"))
         return bly_build(out, kind, want, &keys->keys);
     formats_source in = { 0, want->capacity };
-    formats_source not = { UINT64_C(1) << 32, FORMATS_OTHERS * want->capacity };
+    formats_source others = { UINT64_C(1) << 32,
+                              FORMATS_OTHERS * want->capacity };
     bly_clubcard_spec spec = { .kind = kind, .members = { formats_each, &in },
-                               .others = { formats_each, &not } };
+                               .others = { formats_each, &others } };
     return bly_build_clubcard(out, &spec);
 }
 
