@@ -74,6 +74,8 @@ static const formats_pair formats_pairs[] = {
     { "clubcard", "ribbon:bits=3", FORMATS_PLAIN, 1000000, 0 },
     { "orc", "standard", FORMATS_ROW, 0, 0 },
     { "poppy", "standard", FORMATS_ROW, 0, 0 },
+    { "npmbloom", "standard", FORMATS_ROW, 0, 0 },
+    { "valkey", "standard", FORMATS_ROW, 0, 0 },
 };
 
 enum { FORMATS_PAIRS = sizeof formats_pairs / sizeof *formats_pairs };
