@@ -1000,14 +1000,15 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 /* ==== Files and images ================================================== */
 
 /* Saves a filter to a file, atomically: on failure the old file is unchanged.
- * (A filter of family "foreign" is saved as the other system's file: see
- * bly_save_as.) The new file is written in the same folder, without a name if
- * the file system supports that (O_TMPFILE), flushed and renamed. Then the
- * folder is flushed, or its whole file system if the folder may not be read.
- * After BLY_OK the new file survives a crash; before that either the old file
- * or the new one does. An existing file's permissions are kept, and its owner
- * and group as far as the process may. A symbolic link is followed, wherever it
- * leads. A device or a pipe is written directly.
+ * (A filter of family "foreign" is saved as the other system's file, unless it
+ * was opened as an image: see bloomery/foreign.h.) The new file is written in
+ * the same folder, without a name if the file system supports that (O_TMPFILE),
+ * flushed and renamed. Then the folder is flushed, or its whole file system if
+ * the folder may not be read. After BLY_OK the new file survives a crash;
+ * before that either the old file or the new one does. An existing file's
+ * permissions are kept, and its owner and group as far as the process may. A
+ * symbolic link is followed, wherever it leads. A device or a pipe is written
+ * directly.
  *
  * Kinds with the ability "pack" are packed on the way, in memory from the
  * filter's allocator, as large as the image but used only as far as the packed
@@ -1127,10 +1128,10 @@ BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
 /* Packs a filter into memory, for sending. The bytes are packed if the kind can
  * do that, else they are the image. These are the bytes that bly_save writes,
  * except for family "foreign": its images have our header before the other
- * system's bytes, which bly_save and bly_save_as write alone. `room` must be at
- * least the bytes of bly_image, of which a packed filter leaves most untouched;
- * *bytes is the number used. BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads
- * the filter as bly_image does. */
+ * system's bytes, which bly_save may write alone (bly_pack_as). `room` must be
+ * at least the bytes of bly_image, of which a packed filter leaves most
+ * untouched; *bytes is the number used. BLY_EPARAM (room), BLY_EIO (see
+ * bly_seal). Reads the filter as bly_image does. */
 BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                             size_t *bytes) BLY_MUST BLY_GIVEN(1, 2, 4);
 

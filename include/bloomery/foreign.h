@@ -6,7 +6,8 @@
  * bly_open reads such a file in place (with BLY_MAP even without a copy), all
  * functions work on it as on any filter, and bly_save writes a file that the
  * other system can read. In memory that file is everything after the first
- * BLY_HEADER_BYTES of bly_image().
+ * BLY_HEADER_BYTES of bly_image(). A filter that was opened as an image is
+ * saved as one, so that it keeps what only its header states.
  *
  * bly_open and bly_unpack recognise many formats by their bytes. Some of these
  * are recognised only if the file's size is known, which it is not for a pipe.
@@ -55,22 +56,23 @@ BLY_API const bly_format_info *const *bly_formats(size_t *n);
 BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
                                   BLY_GIVEN(1);
 
-/* Saves a filter in another system's format. With the format of the filter's
- * own kind this is bly_save. "bloomery" writes the image of any kind, so that
- * the file can be recognised and has checksums. Two kinds with the same bits
- * can be written as each other: "split" with xxh64 and seed 0 as "parquet", and
- * "parquet" as "split", which is one of our kinds. BLY_EPARAM (no such format);
- * BLY_EUNSUPPORTED (the filter's bits do not fit the format); errors of
- * bly_save. */
+/* Saves a filter in another system's format. The format of the filter's own
+ * kind writes the other system's file. "bloomery" writes the image of any kind,
+ * so that the file can be recognised and has checksums. Two kinds with the same
+ * bits can be written as each other: "split" with xxh64 and seed 0 as
+ * "parquet", and "parquet" as "split", which is one of our kinds. BLY_EPARAM
+ * (no such format); BLY_EUNSUPPORTED (the filter's bits do not fit the format);
+ * errors of bly_save. */
 BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
                                const char *format) BLY_MUST BLY_GIVEN(1, 2, 3);
 
 /* Packs a filter into memory in another system's format: the bytes that
- * bly_save_as writes. The bytes of bly_image are always room enough; *bytes is
- * the number used. Errors of bly_save_as, and BLY_EPARAM (room). */
+ * bly_save_as writes; with NULL as `format`, those of bly_save. The bytes of
+ * bly_image are always room enough; *bytes is the number used. Errors of
+ * bly_save_as, and BLY_EPARAM (room). */
 BLY_API bly_status bly_pack_as(const bly_filter *filter, const char *format,
                                void *into, size_t room, size_t *bytes)
-                               BLY_GIVEN(1, 2, 3, 5);
+                               BLY_GIVEN(1, 3, 5);
 
 /* Returns the data that is attached to a filter: arbitrary bytes that its
  * format keeps in the file after the bits. No function interprets them. They

@@ -23,7 +23,7 @@ static const cli_option convert_options[] = {
     { 0, "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), false,
       "The format of OUT: 'bloomery', a format that 'bloomery formats' lists, "
       "or a kind with the same bits (split for parquet). Not needed with "
-      "--data, where the default is the format of the filter." },
+      "--data, where the default is the format of IN." },
     { 0, "data", "FILE", CLI_TEXT, offsetof(convert_settings, data), false,
       "Attach the bytes of FILE ('-' is standard input) to the filter, "
       "instead of its attached data. An empty FILE removes the data. For "

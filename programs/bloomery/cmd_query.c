@@ -4,6 +4,7 @@
 #include "bloomery/command.h"
 #include "frame/output.h"
 
+#include <bloomery/parts.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -109,21 +110,18 @@ static bly_status query_ask(const bly_filter *filter, const bly_keys *keys,
     return bly_contains_many(filter, keys, there);
 }
 
-/* Collects facts about each filter. Returns false after an error. */
-static bool query_each(const ask_job *job, cli_asked_one *each)
+/* Collects facts about each filter. bly_info would read whole filters. */
+static void query_each(const ask_job *job, cli_asked_one *each)
 {
     for (size_t i = 0; i < job->n; i++) {
-        bly_info_t stat = { .planned_rate = 1 };
+        bly_header header = { .rate = 1 };
         const ask_place *place = &job->places[i];
 
-        if (job->filters[i] != NULL && bly_info(&stat, job->filters[i]) < 0) {
-            filter_error();
-            return false;
-        }
+        if (job->filters[i] != NULL)
+            bly_peek(&header, bly_raw(job->filters[i], NULL), BLY_HEADER_BYTES);
         each[i] = (cli_asked_one){ place->path, place->group, place->number,
-                                   job->there[i], stat.planned_rate };
+                                   job->there[i], header.rate };
     }
-    return true;
 }
 
 static int query_summary(const ask_job *job)
@@ -132,20 +130,19 @@ static int query_summary(const ask_job *job)
     const cli_asked *keys = &job->tally.keys;
     size_t n = job->n;
     cli_asked_one *each = malloc((n + 1) * sizeof *each);
-    bool known;
 
     if (each == NULL)
         return report_no_memory();
-    known = query_each(job, each);
-    if (known && n != 1)
+    query_each(job, each);
+    if (n != 1)
         (s->json ? asked_many_json : asked_many_text)(keys, each, n, s->all,
                                                       job->seconds);
-    else if (known && s->json)
+    else if (s->json)
         asked_json(keys, each[0].file, each[0].planned_rate, job->seconds);
-    else if (known)
+    else
         asked_text(keys, each[0].planned_rate, job->seconds);
     free(each);
-    return known ? CLI_GO : CLI_ERROR;
+    return CLI_GO;
 }
 
 static int query_report(const ask_job *job, int status)

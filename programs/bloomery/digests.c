@@ -55,30 +55,87 @@ unsigned digests_letters(const cli_batch *b)
     return letters;
 }
 
-/* ==== The note ========================================================== */
+/* ==== Chance ============================================================ */
 
-/* Returns how many of these keys a filter with this rate finds at most if it
- * holds none of them: the mean and three standard deviations. */
-static double digests_chance(const cli_asked *keys, double rate)
+enum {
+    DIGESTS_BATCH = 256,                /* random keys at a time             */
+    DIGESTS_WORDS = 2,                  /* of each, of 64 bits               */
+    DIGESTS_LEAST = 10000,              /* limit of their number, unless more
+                                           keys were asked                   */
+    DIGESTS_ENOUGH = 1000               /* found ones that measure a rate    */
+};
+
+static uint64_t digests_mix(uint64_t i)
 {
-    double n = (double)keys->asked;
-
-    return n * rate + 3 * sqrt(n * rate * (1 - rate));
+    i *= UINT64_C(0x9E3779B97F4A7C15);
+    i = (i ^ i >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    i = (i ^ i >> 27) * UINT64_C(0x94D049BB133111EB);
+    return i ^ i >> 31;
 }
+
+/* Looks up a batch of random keys. Returns how many are in some filter. */
+static uint64_t digests_random(const ask_job *job, uint64_t batch)
+{
+    uint64_t words[DIGESTS_BATCH * DIGESTS_WORDS], found = 0;
+    bool there[DIGESTS_BATCH], somewhere[DIGESTS_BATCH] = { false };
+    const bly_keys keys = { .n = DIGESTS_BATCH, .data = words,
+                            .width = DIGESTS_WORDS * sizeof *words };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = digests_mix(batch * (sizeof words / sizeof *words) + i + 1);
+    for (size_t f = 0; f < job->n; f++)
+        if (bly_contains_many(job->filters[f], &keys, there) == BLY_OK)
+            for (size_t i = 0; i < DIGESTS_BATCH; i++)
+                somewhere[i] |= there[i];
+    for (size_t i = 0; i < DIGESTS_BATCH; i++)
+        found += somewhere[i];
+    return found;
+}
+
+/* Returns how many random keys tell whether the keys were found by chance: so
+ * many that enough of them are then found, too. */
+static uint64_t digests_sample(const cli_asked *keys)
+{
+    uint64_t most = keys->asked > DIGESTS_LEAST ? keys->asked : DIGESTS_LEAST;
+    double enough = DIGESTS_ENOUGH * (double)keys->asked / (double)keys->there;
+
+    return enough < (double)most ? (uint64_t)enough : most;
+}
+
+/* Returns whether false positives explain the number of found keys, or `spare`
+ * fewer. A found key is taken for a member if none was to be expected. The rate
+ * is measured by random keys, so that the time does not grow with the filters,
+ * of which bly_info reads every byte. */
+static bool digests_explained(const ask_job *job, unsigned spare)
+{
+    const cli_asked *keys = &job->tally.keys;
+    double asked = (double)keys->asked, batches, expected, sd;
+    uint64_t found = 0;
+
+    if (keys->there <= spare)
+        return true;
+    batches = ceil((double)digests_sample(keys) / DIGESTS_BATCH);
+    for (uint64_t i = 0; i < (uint64_t)batches; i++)
+        found += digests_random(job, i);
+    expected = asked * (double)found / (batches * DIGESTS_BATCH);
+    sd = sqrt(expected * (1 - expected / asked)
+              * (1 + asked / (batches * DIGESTS_BATCH)));
+    return expected >= 0.5 && expected < asked
+        && (double)(keys->there - spare) <= expected + 3 * sd;
+}
+
+/* ==== The note ========================================================== */
 
 /* Prints a note if the keys are hashes in one case. Returns whether it did. */
 static bool digests_note_case(const ask_job *job)
 {
     enum { LEAST = 1000 };
-    const cli_asked *keys = &job->tally.keys;
     unsigned letters = job->tally.letters;
-    bly_info_t stat;
 
     if ((letters != DIGESTS_LOWER && letters != DIGESTS_UPPER)
         || job->n != 1 || job->filters[0] == NULL || job->want.quiet
-        || keys->asked < LEAST || job->want.how.lower || job->want.how.upper
-        || bly_info(&stat, job->filters[0]) < 0
-        || (double)keys->there > digests_chance(keys, stat.rate) + 1)
+        || job->tally.keys.asked < LEAST || job->want.how.lower
+        || job->want.how.upper || !digests_explained(job, 1))
         return false;
     report_note("note: no more keys were found than by chance, and the keys "
                 "are hashes in %s case: if '%s' holds hashes in %s case, use "
@@ -101,43 +158,22 @@ static bool digests_told(const ask_settings *want)
         || how->crlf || how->keep_cr;
 }
 
-/* Returns the sum of the rates of filters of other systems; infinite if one is
- * missing or is not of another system. */
-static double digests_rate(const ask_job *job)
+/* Returns whether all filters are there, and of other systems. */
+static bool digests_foreign(const ask_job *job)
 {
-    double rate = 0;
-
-    for (size_t i = 0; i < job->n; i++) {
-        bly_info_t stat;
-
-        if (job->filters[i] == NULL || bly_info(&stat, job->filters[i]) < 0
-            || !filter_kind_of_family(stat.kind, "foreign"))
-            return INFINITY;
-        rate += stat.rate;
-    }
-    return rate;
-}
-
-/* Returns whether false positives explain the number of found keys. A found key
- * is taken for a member if none was to be expected. */
-static bool digests_explained(const cli_asked *keys, double rate)
-{
-    bool expected = (double)keys->asked * rate >= 0.5;
-
-    return (double)keys->there <= (expected ? digests_chance(keys, rate) : 0);
+    for (size_t i = 0; i < job->n; i++)
+        if (job->filters[i] == NULL
+            || !filter_kind_of_family(bly_kind_of(job->filters[i]), "foreign"))
+            return false;
+    return true;
 }
 
 void digests_note(const ask_job *job)
 {
-    const cli_asked *keys = &job->tally.keys;
-    double rate;
-
     if (digests_note_case(job) || job->form != BLY_KEYS_UNSTATED
-        || keys->asked == 0 || job->n == 0 || (job->n > 1 && job->want.all)
-        || digests_told(&job->want))
-        return;
-    rate = digests_rate(job);
-    if (!(rate < 1) || !digests_explained(keys, rate))
+        || job->tally.keys.asked == 0 || job->n == 0
+        || (job->n > 1 && job->want.all) || digests_told(&job->want)
+        || !digests_foreign(job) || !digests_explained(job, 0))
         return;
     if (job->tally.letters == DIGESTS_LOWER)
         report_note("note: no more keys were found than false positives "

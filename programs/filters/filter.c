@@ -507,25 +507,49 @@ int filter_check_output(const char *path, bool force,
 
 /* ==== Save ============================================================== */
 
-/* Writes to a pipe what a file would get: of another system's filter only the
- * file after our header, unless `whole`. */
-static int filter_send(const bly_filter *filter, bool whole)
+/* Reports that the filter from the file `from` cannot be converted. The
+ * library's reason names the output. */
+static int filter_unsuited(const char *from, const char *path)
 {
-    size_t bytes, before = 0;
-    const uint8_t *image = bly_image(filter, &bytes);
+    const char *why = filter_why();
+    size_t length = strlen(path);
+
+    if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
+        why += length + 2;
+    return report_error("%s: %s", from, why);
+}
+
+/* Reports an error. `from` is NULL if there is nothing to convert. */
+static int filter_saved(bly_status status, const char *from, const char *path)
+{
+    return status == BLY_EUNSUPPORTED && from != NULL
+         ? filter_unsuited(from, path)
+         : status < 0 ? filter_error() : CLI_OK;
+}
+
+/* Writes to a pipe what a file would get: by bly_save if `format` is NULL, else
+ * by bly_save_as. */
+static int filter_send(const bly_filter *filter, const char *from,
+                       const char *format)
+{
+    bool other = format != NULL ? strcmp(format, "bloomery") != 0
+               : filter_kind_of_family(bly_kind_of(filter), "foreign");
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
     void *packed;
     int status;
 
-    if (!whole && filter_kind_of_family(bly_kind_of(filter), "foreign"))
-        before = BLY_HEADER_BYTES;
-    if (!filter_can(filter, BLY_CAN_PACK))
-        return output_bytes(image + before, bytes - before) ? CLI_OK
-                                                            : CLI_ERROR;
+    if (!other && !filter_can(filter, BLY_CAN_PACK))
+        return output_bytes(image, bytes) ? CLI_OK : CLI_ERROR;
     packed = malloc(bytes);
     if (packed == NULL)
         return report_error("out of memory: save the filter to a file");
-    status = bly_pack(filter, packed, bytes, &bytes) < 0 ? filter_error()
-           : output_bytes(packed, bytes) ? CLI_OK : CLI_ERROR;
+    status = filter_saved(other ? bly_pack_as(filter, format, packed, bytes,
+                                              &bytes)
+                                : bly_pack(filter, packed, bytes, &bytes),
+                          from, "-");
+    if (status == CLI_OK && !output_bytes(packed, bytes))
+        status = CLI_ERROR;
     free(packed);
     return status;
 }
@@ -545,41 +569,26 @@ static bly_status filter_save_by(bly_filter *filter, const char *path,
     return status;
 }
 
-int filter_save(bly_filter *filter, const char *path)
+/* Saves by bly_save if `format` is NULL, else by bly_save_as. */
+static int filter_put(bly_filter *filter, const char *from, const char *path,
+                      const char *format)
 {
     if (strcmp(path, "-") == 0)
-        return filter_send(filter, false);
+        return filter_send(filter, from, format);
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
-    return filter_save_by(filter, path, NULL) < 0 ? filter_error() : CLI_OK;
+    return filter_saved(filter_save_by(filter, path, format), from, path);
 }
 
-/* Reports that the filter from the file `from` cannot be converted. The
- * library's reason names the output. */
-static int filter_unsuited(const char *from, const char *path)
+int filter_save(bly_filter *filter, const char *path)
 {
-    const char *why = filter_why();
-    size_t length = strlen(path);
-
-    if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
-        why += length + 2;
-    return report_error("%s: %s", from, why);
+    return filter_put(filter, NULL, path, NULL);
 }
 
 int filter_save_as(bly_filter *filter, const char *from, const char *path,
                    const char *format)
 {
-    bool own = strcmp(format, "bloomery") == 0;
-    bly_status status;
-
-    if (strcmp(path, "-") == 0
-        && (own || strcmp(format, bly_kind_of(filter)) == 0))
-        return filter_send(filter, own);
-    if (secret_is_in(path))
-        return filter_is_both(path, "the file of the secret");
-    status = filter_save_by(filter, path, format);
-    return status == BLY_EUNSUPPORTED ? filter_unsuited(from, path)
-         : status < 0 ? filter_error() : CLI_OK;
+    return filter_put(filter, from, path, format);
 }
 
 const char *filter_place(const char *path)

@@ -329,6 +329,7 @@ uint64_t rowfile_reach(const rowfile *f, const uint64_t *geometry)
         if (!rowfile_field(f, geometry, i))
             return UINT64_MAX;
     return geometry[ROWFILE_M] < 1 || geometry[ROWFILE_M] > f->m_most
+           || (f->fits != NULL && !f->fits(geometry))
          ? UINT64_MAX
          : rowfile_head(f, geometry) + rowfile_bytes(f, geometry[ROWFILE_M])
            + f->tail;
@@ -359,7 +360,8 @@ bly_status rowfile_check(const rowfile *f, const kind_foreign *foreign,
                                           image_payload(image),
                                           image_payload_bytes(image));
     for (size_t i = 0; status == BLY_OK && i < ROWFILE_FOURTH; i++)
-        if (found.geometry[i] != image_geometry(image, i))
+        if ((foreign->fields >> i & 1) == 0
+            && found.geometry[i] != image_geometry(image, i))
             status = kind_bad_geometry(image);
     return status;
 }

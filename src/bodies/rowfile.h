@@ -92,6 +92,10 @@ typedef struct {
      * writes it. Returns false if it is not one. */
     bool (*read_head)(uint64_t *geometry, const uint8_t *file, uint64_t bytes);
 
+    /* Checks fields of the geometry that are told by options against each
+     * other. NULL: any that are in their ranges fit. */
+    bool (*fits)(const uint64_t *geometry);
+
     /* How places are made of a hash; its m may be less than that of the row, if
      * keys have no places behind it. NULL: independently. */
     strides (*strides)(const uint64_t *geometry);

@@ -17,6 +17,8 @@ const rowfile_number siprow_numbers[] = {
     { "the first key", 21, 8, false, ROWFILE_OTHER, 1, 0, UINT64_MAX, 0 },
     { "the second key", 29, 8, false, ROWFILE_OTHER, 2, 0, UINT64_MAX, 0 },
     { "the second key", 37, 8, false, ROWFILE_OTHER, 3, 0, UINT64_MAX, 0 },
+    { "the type of the items", 0, 0, false, ROWFILE_FOURTH, 1,
+      HASH_RUST_STR, HASH_RUST_INT, 0 },
     { .name = NULL },
 };
 

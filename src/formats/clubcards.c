@@ -52,6 +52,7 @@ struct clubcards {
     threads_lock   lock;                /* of the rest, while keys come      */
     bly_status     status;              /* the first error                   */
     clubcards_list blocks, members, passing;
+    uint64_t       others, again;       /* keys of either reading            */
     uint32_t      *table;               /* number of a block + 1, by name    */
     size_t         table_room;          /* a power of 2                      */
     clubcard_band  band;
@@ -240,6 +241,7 @@ static bly_status clubcards_count_step(clubcards *w, clubcards_chunk *chunk)
         if (fits)
             clubcards_blocks(w)[number].others++;
     }
+    w->others += chunk->n;
     threads_lock_give(&w->lock);
     return fits ? BLY_OK : clubcards_no_memory();
 }
@@ -293,6 +295,7 @@ static bly_status clubcards_pass_step(clubcards *w, clubcards_chunk *chunk)
     }
     threads_lock_take(&w->lock);
     bool fits = clubcards_append(w, &w->passing, chunk->item, n);
+    w->again += chunk->n;
     threads_lock_give(&w->lock);
     return fits ? BLY_OK : clubcards_no_memory();
 }
@@ -573,6 +576,8 @@ static bly_status clubcards_exact(clubcards *w, clubcards_block *b,
         status = clubcards_lacks();
     if (status == BLY_OK && !w->spec->within && p->both > 0)
         status = clubcards_both();
+    if (status == BLY_OK && b->inverted && p->m > p->both)
+        status = clubcards_changed();
     if (b->inverted)
         b->exact_rows = 0;
     if (status != BLY_OK || b->inverted)
@@ -765,6 +770,8 @@ static bly_status clubcards_make(bly_filter **out, clubcards *w)
         status = clubcards_solve(w);
     if (status == BLY_OK)
         status = clubcards_source(w, &w->spec->others, clubcards_take_passing);
+    if (status == BLY_OK && w->again != w->others)
+        status = clubcards_changed();
     if (status == BLY_OK)
         status = clubcards_separate(w);
     return status == BLY_OK ? clubcards_save(out, w) : status;

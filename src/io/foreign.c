@@ -31,9 +31,11 @@ static bly_status foreign_make(bly_filter **out, const formats_found *found,
     memcpy(image, header, sizeof header);
     status = handle_make(out, found->kind, image, (size_t)bytes + IMAGE_HEADER,
                          source, options);
-    if (status == BLY_OK)
-        (*out)->changed = true;         /* its checksums are not made yet     */
-    return status;
+    if (status != BLY_OK)
+        return status;
+    (*out)->changed = true;             /* its checksums are not made yet     */
+    (*out)->bare = true;
+    return BLY_OK;
 }
 
 /* ---- Into memory ------------------------------------------------------- */

@@ -183,14 +183,19 @@ static bly_status save_foreign(const bly_filter *filter, const save_target *to)
                       image_payload_bytes(filter->image));
 }
 
+/* Writes it in the form in which it was made or opened: of another system's
+ * file, an image of ours also has what an option told when it was opened. */
+static bly_status save_same(const bly_filter *filter, const save_target *to)
+{
+    return filter->bare ? save_foreign(filter, to) : save_image(filter, to);
+}
+
 bly_status bly_save(const bly_filter *filter, const char *path)
 {
     const save_target to = { .path = path };
     task t;
     task_begin(&t, &filter->progress, filter->bytes);
-    return task_end(&t, filter->kind->foreign != NULL
-                        ? save_foreign(filter, &to)
-                        : save_image(filter, &to));
+    return task_end(&t, save_same(filter, &to));
 }
 
 /* ---- Conversion to a twin kind ------------------------------------------ */
@@ -283,6 +288,8 @@ static bly_status save_not_as(const bly_filter *filter, const save_target *to,
 static bly_status save_as(const bly_filter *filter, const save_target *to,
                           const char *format)
 {
+    if (format == NULL)
+        return save_same(filter, to);
     if (strcmp(format, "bloomery") == 0)
         return save_image(filter, to);
     const kind_foreign *own = filter->kind->foreign;

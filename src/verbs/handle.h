@@ -62,6 +62,8 @@ struct bly_filter {
     uint64_t             memory_limit;  /* as in bly_options                 */
     handle_file          file;
     bly_progress         progress;      /* of calls with this handle         */
+    bool                 bare;          /* another system's file: bly_save
+                                           leaves our header out             */
     bool                 writable;
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */

@@ -35,6 +35,7 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
     if (status != BLY_OK)
         return status;
     filter->changed = true;             /* its checksums are still to be made */
+    filter->bare = o->kind->foreign != NULL;
     if ((o->flags & BLY_SHARED) != 0)
         status = handle_share(filter);
     return make_done(out, filter, status);
@@ -224,6 +225,7 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter,
     if (status != BLY_OK)
         return status;
     like->changed = true;               /* its checksums are still to be made */
+    like->bare = filter->bare;
     *out = like;
     return BLY_OK;
 }
@@ -276,6 +278,7 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter,
     copy->items = filter->items;
     copy->changed = true;               /* as it may have been in the other  */
     copy->sharing = filter->sharing;
+    copy->bare = filter->bare;
     *out = copy;
     return BLY_OK;
 }

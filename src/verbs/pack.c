@@ -127,9 +127,11 @@ static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
     }
     status = handle_own(out, found.kind, image, bytes + IMAGE_HEADER,
                         options);
-    if (status == BLY_OK)
-        (*out)->changed = true;         /* its checksums are still to be made */
-    return status;
+    if (status != BLY_OK)
+        return status;
+    (*out)->changed = true;             /* its checksums are still to be made */
+    (*out)->bare = true;
+    return BLY_OK;
 }
 
 static bly_status pack_unpack(bly_filter **out, const void *packed,

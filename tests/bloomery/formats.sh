@@ -119,6 +119,38 @@ check 'convert: to standard output' \
     test "$(cksum <on)" = "$( (echo before; cat a.bly a.bloom) | cksum)"
 "$BLOOMERY" build -k dcso -n 2000 -o - keys >sent.bloom
 check 'build: to standard output' cmp sent.bloom a.bloom
+"$BLOOMERY" convert --to parquet split.bly - >sent.filter
+check 'convert: a twin to standard output' cmp sent.filter split.filter
+check 'convert: which is not a file' test ! -e -
+try convert --to parquet k.bly -
+refused 'convert: other bits to standard output' '^bloomery convert: k.bly: a filter'
+
+# An image has what the options told when it was made, and stays an image.
+try build -k rustbloom:type=bytes -n 3000 -o r.bin keys
+silent 'build: a filter that does not state the type of its keys'
+cp r.bin told.bin
+try convert --format rustbloom:type=bytes --to bloomery r.bin r.bly
+silent 'convert: to an image that does'
+try query -c r.bly keys
+out_is 'image: all members' 0 '1000\n'
+try add r.bly others
+silent 'add: to the image'
+try query -c r.bly keys others
+out_is 'add: the image finds what was added' 0 '2000\n'
+try unite -o both.bly r.bly r.bly
+silent 'unite: images'
+check 'unite: an image' cmp both.bly r.bly
+"$BLOOMERY" unite -o - r.bly r.bly >sent.bly
+check 'unite: an image to standard output' cmp sent.bly r.bly
+"$BLOOMERY" unite -o - - r.bly <r.bly >sent.bly
+check 'unite: an image from standard input' cmp sent.bly r.bly
+try add --format rustbloom:type=bytes told.bin others
+silent 'add: to the bare file'
+try convert --to rustbloom r.bly back.bin
+silent 'convert: the image back'
+check 'add: the bare file stays bare' cmp told.bin back.bin
+"$BLOOMERY" convert --to rustbloom r.bly - >sent.bin
+check 'convert: the image to standard output' cmp told.bin sent.bin
 try query -c --format bloomery a.bly keys
 out_is 'query: our own, named' 0 '1000\n'
 try query --format bloomery a.bloom keys
@@ -170,7 +202,7 @@ out_is 'unite: the data of the others is theirs' 0 ''
 echo other | "$BLOOMERY" convert --data - both.bly both.bly 2>err
 try info --data both.bly
 out_is 'convert: data from standard input, in place' 0 'other\n'
-check 'convert: the format of the kind' test "$(head -c 8 both.bly)" != bloomery
+check 'convert: the image stays one' test "$(head -c 8 both.bly)" = bloomery
 try convert --to bloomery --data notes both.bly both.bly
 silent 'convert: data and another format'
 try convert --data - noted.bloom noted.bloom </dev/null
@@ -392,8 +424,40 @@ try build -k guava -o text.guava numbers
 head -n 60 numbers | cat - strangers >mixed
 try query -c text.guava mixed
 check 'query: no note if keys are found' [ ! -s err ]
+"$BLOOMERY" info --json text.guava | grep '"planned_rate"' >rate
+"$BLOOMERY" query --json text.guava numbers | grep '"planned_rate"' >out
+check 'query: the planned rate is that of info' cmp rate out
 try build --as any -o any.bly numbers
 try query -c any.bly strangers
 check 'query: no note for a filter of our own' [ ! -s err ]
+try build -k guava -n 1000 -p 0.3 -o full.guava --as int64 numbers
+try query -c full.guava strangers
+check 'query: a note if as many are found as by chance' \
+    sh -c '[ "$(cat out)" -gt 200 ] && grep -q "no more keys" err'
+head -n 200 numbers >members
+seq 1 1000 >full
+try build -k guava -n 1000 -p 0.3 -o full.guava full
+{ cat members; tail -n 800 strangers; } >mixed
+try query -c full.guava mixed
+check 'query: no note if members are found as well' \
+    sh -c '[ "$(cat out)" -gt 400 ] && [ ! -s err ]'
+
+# A filter of 1 GiB without a key. What is in memory of it is what was read.
+printf '\002\000\000\000\000\000\000\000\100\102\017\000\000\000\000\000' >large
+printf '\173\024\256\107\341\172\204\077\007\000\000\000\000\000\000\000' >>large
+printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>large
+printf '\000\000\004\000\000\000\000\000' >>large
+dd if=/dev/null of=large bs=1 seek=$((56 + 4096 * 262144)) 2>err
+try query --json large --key strange
+check 'query: a note about a large file' grep -q 'no more keys' err
+kibibytes=$(python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], capture_output=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+    "$BLOOMERY" query --json large --key strange)
+if [ "$(uname)" = Linux ]; then
+    check 'query: the file is not read for it' [ "$kibibytes" -lt 524288 ]
+fi
+rm large
 
 finish

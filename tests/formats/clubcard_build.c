@@ -342,26 +342,48 @@ static void test_refused(void **state)
     build_refused("clubcard", members, others, BLY_EIO, NULL);
 }
 
-/* Others that change between the two readings. */
+/* The key that the others have in addition, in either reading; NULL: none. */
+typedef struct {
+    source         of;
+    const uint8_t *more[2];
+} build_readings;
+
 static bly_status build_changes(void *context, bly_take_keys *take, void *into)
 {
-    source *s = context;
-    static const uint8_t strange[KEY] = { 1 };
-    s->more = s->calls > 0 ? strange : NULL;
-    s->length = KEY;
-    return build_each(context, take, into);
+    build_readings *r = context;
+    r->of.more = r->more[r->of.calls];
+    r->of.length = KEY;
+    return build_each(&r->of, take, into);
 }
 
+/* Others that change between the two readings: in one more key, one less, or
+ * another, which is in a block that they did not have, or that had members
+ * only. */
 static void test_others_that_change(void **state)
 {
     (void)state;
-    source members = { .which = MEMBERS, .batch = SOME };
-    source others = { .which = OTHERS, .batch = SOME };
-    bly_clubcard_spec spec = build_spec("clubcard", &members, &others);
-    bly_filter *filter = NULL;
-    spec.others.each = build_changes;
-    assert_status(bly_build_clubcard(&filter, &spec), BLY_EPARAM);
-    assert_non_null(strstr(bly_why(), "changed"));
+    enum { ONLY_MEMBERS = 3, MIXED = 1 };
+    static uint8_t strange[KEY] = { 1 }, known[KEY], other[KEY];
+    build_key(known, MIXED, blocks[MIXED].keys);
+    build_key(other, ONLY_MEMBERS, blocks[ONLY_MEMBERS].keys);
+    static const struct { const uint8_t *more[2]; } changes[] = {
+        { { NULL, strange } }, { { NULL, known } }, { { known, NULL } },
+        { { NULL, other } }, { { known, other } }, { { known, strange } },
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        for (int within = 0; within < 2; within++) {
+            source members = { .which = MEMBERS, .batch = SOME };
+            build_readings others = {
+                .of = { .which = within ? ALL : OTHERS, .batch = SOME },
+                .more = { changes[i].more[0], changes[i].more[1] },
+            };
+            bly_clubcard_spec spec = build_spec("clubcard", &members,
+                                                &others.of);
+            bly_filter *filter = NULL;
+            spec.others = (bly_key_source){ build_changes, &others };
+            assert_status(bly_build_clubcard(&filter, &spec), BLY_EPARAM);
+            assert_non_null(strstr(bly_why(), "changed"));
+        }
 }
 
 static bly_status build_none(void *context, bly_take_keys *take, void *into)

@@ -20,10 +20,17 @@ static const bly_kind *laws_kind;
 
 static const char laws_path[] = "filter";
 
+/* Filters that a law tried. */
+static size_t laws_tried;
+
+/* Options of it, in a law that tries them; or "". */
+static char laws_with[200];
+
 /* Returns its name with the parameters that its files do not store. */
 static const char *laws_spec(void)
 {
-    return strcmp(laws_kind->name, "bip158") != 0 ? laws_kind->name
+    return laws_with[0] != '\0' ? laws_with
+         : strcmp(laws_kind->name, "bip158") != 0 ? laws_kind->name
          : "bip158:block=000102030405060708090a0b0c0d0e0f"
            "101112131415161718191a1b1c1d1e1f";
 }
@@ -367,6 +374,46 @@ static void law_packed_as_a_file(void **state)
     bly_free(filter);
 }
 
+/* A filter is saved as what it was opened as: the file of its system, or an
+ * image; so are its copy and one that is made like it. */
+static void law_saved_as_it_was_opened(void **state)
+{
+    (void)state;
+    bly_options options = laws_options();
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    for (size_t i = 0; i < 2; i++) {
+        const char *format = i == 0 ? laws_kind->name : "bloomery";
+        size_t room, n = 0;
+        bly_filter *all[3] = { NULL }, *again;
+        assert_status(bly_save_as(filter, laws_path, format), BLY_OK);
+        assert_status(bly_open(&all[0], laws_path, 0, i == 0 ? &options : NULL),
+                      BLY_OK);
+        assert_status(bly_copy(&all[1], all[0], NULL), BLY_OK);
+        if (laws_kind->add != NULL && laws_kind->growing == NULL)
+            assert_status(bly_like(&all[2], all[0], NULL), BLY_OK);
+        assert_non_null(bly_image(all[0], &room));
+        uint8_t *packed = malloc(room), *named = malloc(room);
+        for (size_t f = 0; f < 3 && all[f] != NULL; f++) {
+            size_t bytes = 0;
+            assert_status(bly_pack_as(all[f], NULL, packed, room, &n), BLY_OK);
+            assert_status(bly_pack_as(all[f], format, named, room, &bytes),
+                          BLY_OK);
+            assert_int_equal(n, bytes);
+            assert_memory_equal(packed, named, n);
+            assert_status(bly_save(all[f], "again"), BLY_OK);
+            assert_true(folder_file_is("again", packed, n));
+        }
+        assert_status(bly_open(&again, "again", 0, i == 0 ? &options : NULL),
+                      BLY_OK);
+        bly_free(again);
+        for (size_t f = 0; f < 3; f++)
+            bly_free(all[f]);
+        free(packed);
+        free(named);
+    }
+    bly_free(filter);
+}
+
 static void law_other_formats_are_refused(void **state)
 {
     (void)state;
@@ -378,6 +425,214 @@ static void law_other_formats_are_refused(void **state)
             assert_status(bly_save_as(filter, laws_path, (*k)->name),
                           BLY_EUNSUPPORTED);
     bly_free(filter);
+}
+
+/* ---- Options ----------------------------------------------------------- */
+
+/* Returns how many values of an option are tried: all words, and of a number
+ * its ends. */
+static size_t laws_values(const kind_option *o)
+{
+    size_t n = 0;
+    if (o->choices == NULL)
+        return o->high != 0 ? 0 : 2;
+    while (o->choices[n] != NULL)
+        n++;
+    return n;
+}
+
+/* Writes "name:option=value", or ",option=value" after others, to the end of
+ * laws_with. */
+static void laws_give(const kind_option *o, size_t value)
+{
+    size_t used = strlen(laws_with), room = sizeof laws_with - used;
+    const char *name = used > 0 ? "" : laws_kind->name;
+    char number[24];
+    snprintf(number, sizeof number, "%" PRIu64, value == 0 ? o->least
+                                                           : o->most);
+    int more = snprintf(laws_with + used, room, "%s%c%s=%s", name,
+                        used > 0 ? ',' : ':', o->name,
+                        o->choices != NULL ? o->choices[value] : number);
+    assert_true(more > 0 && (size_t)more < room);
+}
+
+/* Calls a law for each combination of the values of these options and those
+ * after them. */
+static void laws_each_option(const kind_option *o, void (*law)(void))
+{
+    size_t used = strlen(laws_with);
+    if (o == NULL || o->name == NULL) {
+        law();
+        return;
+    }
+    laws_each_option(o + 1, law);
+    for (size_t i = 0; i < laws_values(o); i++) {
+        laws_give(o, i);
+        laws_each_option(o + 1, law);
+        laws_with[used] = '\0';
+    }
+}
+
+static int laws_without_options(void **state)
+{
+    (void)state;
+    laws_with[0] = '\0';
+    return 0;
+}
+
+/* Returns whether laws_with gives an option that takes a number. */
+static bool laws_with_number(void)
+{
+    char given[32];
+    for (const kind_option *o = laws_kind->options; o->name != NULL; o++) {
+        snprintf(given, sizeof given, "%s=", o->name);
+        if (o->choices == NULL && strstr(laws_with, given) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Returns a filter with these options; NULL if a number of theirs does not suit
+ * these keys. */
+static bly_filter *laws_with_options(void)
+{
+    const bly_spec spec = { .capacity = FEW };
+    bly_filter *filter = NULL;
+    bly_key *keys = laws_keys(9, FEW);
+    bly_keys all = { .n = FEW, .keys = keys };
+    bly_status status = bly_build(&filter, laws_spec(), &spec, &all);
+    free(keys);
+    if (status != BLY_OK
+        && ((status != BLY_EPARAM && status != BLY_EFULL)
+            || !laws_with_number()))
+        fail_msg("%s: %s", laws_spec(), bly_why());
+    return filter;
+}
+
+static bly_filter *laws_open(const char *path, int flags,
+                             const bly_options *options)
+{
+    bly_filter *opened = NULL;
+    if (bly_open(&opened, path, flags, options) != BLY_OK)
+        fail_msg("%s: %s", laws_spec(), bly_why());
+    assert_int_equal(laws_found(opened, 9, FEW), FEW);
+    return opened;
+}
+
+static void laws_makes_a_round_trip(void)
+{
+    static const int ways[] = { 0, BLY_MAP, BLY_MAP | BLY_VERIFY };
+    bly_options options = laws_options();
+    bly_filter *filter = laws_with_options();
+    bly_info_t was, is;
+    size_t bytes;
+    if (filter == NULL)
+        return;
+    laws_tried++;
+    assert_status(bly_info(&was, filter), BLY_OK);
+    const uint8_t *file = laws_file(filter, &bytes);
+    assert_status(bly_save(filter, "bare"), BLY_OK);
+    bly_filter *bare = laws_open("bare", 0, &options);
+    assert_status(bly_save_as(bare, laws_path, "bloomery"), BLY_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        bly_filter *opened = laws_open(laws_path, ways[i], NULL);
+        assert_status(bly_info(&is, opened), BLY_OK);
+        assert_memory_equal(is.geometry, was.geometry, sizeof is.geometry);
+        assert_status(bly_save_as(opened, "again", laws_kind->name), BLY_OK);
+        assert_true(folder_file_is("again", file, bytes));
+        bly_free(opened);
+    }
+    bly_free(bare);
+    bly_free(filter);
+}
+
+/* Values of options survive the way from a bare file to an image and back. */
+static void law_every_option_makes_a_round_trip(void **state)
+{
+    (void)state;
+    laws_tried = 0;
+    laws_each_option(laws_kind->options, laws_makes_a_round_trip);
+    assert_true(laws_tried > 0);
+}
+
+/* Returns option number `at`, or NULL. Digits are two numbers, which have no
+ * range, and of which one has no entry in the table. */
+static const kind_option *laws_option(size_t at)
+{
+    static const kind_option digits = { .most = UINT64_MAX };
+    const kind_option *o = laws_kind->options, *found = NULL;
+    for (size_t i = 0; o[i].name != NULL; i++)
+        if (o[i].high != 0 && (i == at || o[i].high == at))
+            return &digits;
+        else if (i == at)
+            found = &o[i];
+    return found;
+}
+
+/* Returns whether some options, of which those in front of number `at` are set,
+ * make this geometry of that of a file. A number is one of the geometry, or its
+ * least. */
+static bool laws_told(const uint64_t *geometry, const kind_found *file,
+                      uint64_t *option, size_t at)
+{
+    const kind_option *o = laws_option(at);
+    kind_found told = *file;
+    if (o == NULL)
+        return laws_kind->foreign->told(told.geometry, option) == BLY_OK
+            && memcmp(told.geometry, geometry, sizeof told.geometry) == 0;
+    size_t n = o->choices != NULL ? laws_values(o) : IMAGE_GEOMETRY_FIELDS + 1;
+    for (size_t i = 0; i < n; i++) {
+        option[at] = o->choices != NULL ? i
+                   : i < IMAGE_GEOMETRY_FIELDS ? geometry[i] : o->least;
+        if ((o->choices != NULL
+             || (option[at] >= o->least && option[at] <= o->most))
+            && laws_told(geometry, file, option, at + 1))
+            return true;
+    }
+    return false;
+}
+
+static void laws_checks_what_is_told(void)
+{
+    static const uint64_t values[] = {
+        0, 1, 2, 3, 4, 7, 255, 256, 65536, UINT64_C(1) << 32,
+        UINT64_C(1) << 63,
+    };
+    kind_found file = { .capacity = 0 };
+    uint64_t geometry[IMAGE_GEOMETRY_FIELDS], option[KIND_OPTIONS] = { 0 };
+    bly_filter *filter = laws_with_options();
+    size_t n;
+    if (filter == NULL)
+        return;
+    uint8_t *image = (uint8_t *)(uintptr_t)bly_image(filter, &n);
+    assert_status(laws_kind->foreign->read(&file, image + BLY_HEADER_BYTES,
+                                           n - BLY_HEADER_BYTES), BLY_OK);
+    for (size_t f = 0; f < IMAGE_GEOMETRY_FIELDS; f++) {
+        uint64_t was = image_geometry(image, f);
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            image_set_u64(image, IMAGE_GEOMETRY + 8 * f, values[v]);
+            for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
+                geometry[i] = image_geometry(image, i);
+            bool told = laws_told(geometry, &file, option, 0);
+            laws_tried += told && values[v] != was;
+            if ((laws_kind->check(image) == BLY_OK) != told)
+                fail_msg("%s: number %zu is %" PRIu64 ": %s", laws_spec(), f,
+                         values[v], told ? "refused" : "accepted");
+        }
+        image_set_u64(image, IMAGE_GEOMETRY + 8 * f, was);
+    }
+    bly_free(filter);
+}
+
+/* An image has what options could tell of its file, and nothing else. */
+static void law_what_is_told_is_checked(void **state)
+{
+    (void)state;
+    if (laws_kind->foreign->told == NULL)
+        skip();
+    laws_tried = 0;
+    laws_each_option(laws_kind->options, laws_checks_what_is_told);
+    assert_true(laws_tried > 0);
 }
 
 /* ---- Sets -------------------------------------------------------------- */
@@ -610,7 +865,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(law_a_file_is_not_changed_in_place),
         cmocka_unit_test(law_a_changed_filter_is_saved),
         cmocka_unit_test(law_packed_as_a_file),
+        cmocka_unit_test(law_saved_as_it_was_opened),
         cmocka_unit_test(law_other_formats_are_refused),
+        cmocka_unit_test_teardown(law_every_option_makes_a_round_trip,
+                                  laws_without_options),
+        cmocka_unit_test_teardown(law_what_is_told_is_checked,
+                                  laws_without_options),
         cmocka_unit_test(law_a_union_has_both),
         cmocka_unit_test(law_copy_and_like),
         cmocka_unit_test(law_every_truncation),

@@ -6,6 +6,7 @@
 #include "frame/refuse.h"
 
 #include <bloomery/foreign.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,51 +117,74 @@ typedef struct {
     size_t           n;
 } clubcard_logs;
 
-/* Reads the name of a log and two times. False: the line is something else. */
-static bool clubcard_log(bly_covered_log *log, const char *line)
+/* Reads a time behind blanks, and moves `at` behind it. */
+static bool clubcard_time(uint64_t *out, const char **at)
 {
-    unsigned long long from, until;
-    unsigned byte;
-    int n, end = 0;
+    size_t blanks = strspn(*at, " \t");
+    const char *digits = *at + blanks;
+    char *end;
 
-    for (size_t i = 0; i < sizeof log->log; i++, line += n)
-        if (sscanf(line, "%2x%n", &byte, &n) != 1 || n != 2)
-            return false;
-        else
-            log->log[i] = (uint8_t)byte;
-    if (sscanf(line, " %llu %llu %n", &from, &until, &end) != 2
-        || line[end] != '\0')
+    errno = 0;
+    *out = strtoull(digits, &end, 10);
+    *at = end;
+    return blanks > 0 && isdigit((unsigned char)*digits) && errno == 0;
+}
+
+/* Reads the name of a log and two times from a line of so many bytes. False:
+ * the line is something else. */
+static bool clubcard_log(bly_covered_log *log, const char *line, size_t n)
+{
+    const char *at = line + 2 * sizeof log->log;
+    unsigned byte;
+
+    if (strspn(line, "0123456789abcdefABCDEF") != 2 * sizeof log->log)
         return false;
-    log->from = from;
-    log->until = until;
-    return from <= until;
+    for (size_t i = 0; i < sizeof log->log; i++) {
+        sscanf(line + 2 * i, "%2x", &byte);
+        log->log[i] = (uint8_t)byte;
+    }
+    if (!clubcard_time(&log->from, &at) || !clubcard_time(&log->until, &at))
+        return false;
+    at += strspn(at, " \t\r\n");
+    return at == line + n && log->from <= log->until;
+}
+
+/* Appends the log of a line. CLI_GO or CLI_ERROR. */
+static int clubcard_add_log(clubcard_logs *logs, const char *path,
+                            const char *line, size_t n)
+{
+    bly_covered_log *more = realloc(logs->logs, (logs->n + 1) * sizeof *more);
+
+    if (more == NULL)
+        return report_no_memory();
+    logs->logs = more;
+    return clubcard_log(&more[logs->n++], line, n) ? CLI_GO
+         : report_error("line %zu of '%s' does not cover a log: write 64 "
+                        "hexadecimal digits and two times in milliseconds, the "
+                        "first and the last", logs->n, path);
 }
 
 static int clubcard_read_logs(clubcard_logs *logs, const char *path)
 {
     FILE *file = fopen(path, "r");
-    char line[256];
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    int status = CLI_GO;
 
     if (file == NULL)
-        return report_error("cannot read '%s': %s", path, strerror(errno));
-    while (fgets(line, sizeof line, file) != NULL) {
-        bly_covered_log *more = realloc(logs->logs,
-                                        (logs->n + 1) * sizeof *more);
-
-        if (more == NULL) {
-            fclose(file);
-            return report_no_memory();
-        }
-        logs->logs = more;
-        if (!clubcard_log(&more[logs->n++], line)) {
-            fclose(file);
-            return report_error("line %zu of '%s' is not 64 hexadecimal digits "
-                                "and two times in milliseconds, the first and "
-                                "the last", logs->n, path);
-        }
-    }
+        return report_unread("read", path, errno);
+    while (status == CLI_GO && (n = getline(&line, &room, file)) > 0)
+        status = clubcard_add_log(logs, path, line, (size_t)n);
+    if (status == CLI_GO && !feof(file))
+        status = report_unread("read", path, errno);
+    if (status == CLI_GO && logs->n == 0)
+        status = report_error("'%s' has no line, so that no log is covered: "
+                              "write a line for each log, or leave out "
+                              "--coverage", path);
+    free(line);
     fclose(file);
-    return CLI_GO;
+    return status;
 }
 
 /* ==== The build ========================================================= */

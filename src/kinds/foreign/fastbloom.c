@@ -151,6 +151,8 @@ static const double FASTBLOOM_LN2 = 0.69314718055994530942;
       ROWFILE_OTHER, 0, 0, 0, 0 },                                             \
     { "the hash's count of last bytes", ROWFILE_BEHIND + 68, 8, false,         \
       ROWFILE_OTHER, 0, 0, 0, 0 },                                             \
+    { "the type of the items", 0, 0, false, FASTBLOOM_TYPE, 1,                 \
+      HASH_RUST_STR, HASH_RUST_INT, 0 },                                       \
     { .name = NULL },
 
 static const rowfile_number fastbloom_numbers[] = { FASTBLOOM_TAILS(1) };
@@ -259,7 +261,7 @@ static const kind_foreign fastbloom_foreign = {
     },
     ROWFILE_FOREIGN(fastbloom),
     .told = fastbloom_told,
-    .fields = 1u << FASTBLOOM_TYPE | 1u << FASTBLOOM_FORM | 1u << ROWFILE_K,
+    .fields = 1u << FASTBLOOM_TYPE | 1u << FASTBLOOM_FORM,
 };
 
 /* ---- Keys -------------------------------------------------------------- */

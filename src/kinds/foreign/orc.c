@@ -194,11 +194,17 @@ static strides orc_strides(const uint64_t *geometry)
                       .form = STRIDES_FOLDED, .width = 32 };
 }
 
+/* Only texts are filled up. */
+static bool orc_fits(const uint64_t *geometry)
+{
+    return geometry[ORC_TYPE] == ORC_TEXT || geometry[ORC_CHAR] == 0;
+}
+
 static bly_status orc_told(uint64_t *geometry, const uint64_t *option)
 {
     geometry[ORC_TYPE] = option[ORC_OPTION_TYPE];
     geometry[ORC_CHAR] = option[ORC_OPTION_CHAR];
-    return geometry[ORC_TYPE] == ORC_TEXT || geometry[ORC_CHAR] == 0 ? BLY_OK
+    return orc_fits(geometry) ? BLY_OK
          : status_fail(BLY_EPARAM, "only texts of ORC are filled up with "
                        "blanks: leave char= out, or use type=text");
 }
@@ -217,7 +223,7 @@ static const rowfile orc_file[] = { {
     .what = "a filter of ORC", .numbers = orc_numbers, .head = 4, .unit = 8,
     .m_most = 64 * ORC_WORDS_MAX, .limit = "2^31 bits",
     .write_head = orc_write_head, .read_head = orc_read_head,
-    .strides = orc_strides, .size = orc_size,
+    .fits = orc_fits, .strides = orc_strides, .size = orc_size,
 } };
 
 ROWFILE(orc)

@@ -102,6 +102,8 @@ static const rowfile_number pyprobables_numbers[] = {
       1, 0, UINT64_MAX, 0 },
     { "the rate", ROWFILE_BEHIND + PYPROBABLES_AT_RATE, 4, false,
       ROWFILE_OTHER, 0, 0, UINT32_MAX, 0 },
+    { "the type of the keys", 0, 0, false, PYPROBABLES_TYPE, 1,
+      PYPROBABLES_STR, PYPROBABLES_BYTES, 0 },
     { .name = NULL },
 };
 
