@@ -6,6 +6,8 @@
 #include "clubcard_vectors.h"
 
 #include "bloomery/foreign.h"
+#include "image/image.h"
+#include "verbs/registry.h"
 
 enum { ROOM = 4096, BEYOND = 120, ID = 32, ENTRY = 52 };
 
@@ -137,6 +139,36 @@ static void test_keys_of_groups(void **state)
     assert_false(bly_contains(comma, "", 0));
     bly_free(tab);
     bly_free(comma);
+}
+
+/* An image keeps the form of the keys, which the file does not state. */
+static void test_keys_in_an_image(void **state)
+{
+    (void)state;
+    enum { FORM = 3 };
+    static uint8_t bytes[ROOM], packed[ROOM + BLY_HEADER_BYTES], file[ROOM];
+    const bly_kind *kind = registry_find("clubcard", strlen("clubcard"));
+    const char *const *forms = kind->options[0].choices;
+    vector v = { bytes, vector_hex(bytes, clubcard_many_v4) };
+    for (uint64_t form = 0; forms[form] != NULL; form++) {
+        bly_filter *filter = NULL, *again = NULL;
+        size_t n = 0, m = 0;
+        char name[40];
+        snprintf(name, sizeof name, "clubcard:keys=%s", forms[form]);
+        assert_status(vector_open(&filter, &v, name), BLY_OK);
+        assert_status(bly_pack_as(filter, "bloomery", packed, sizeof packed,
+                                  &n), BLY_OK);
+        assert_status(bly_unpack(&again, packed, n, NULL), BLY_OK);
+        assert_int_equal(image_geometry(bly_image(again, NULL), FORM), form);
+        assert_status(bly_pack_as(again, "clubcard", file, sizeof file, &m),
+                      BLY_OK);
+        assert_int_equal(m, v.n);
+        assert_memory_equal(file, bytes, m);
+        image_set_u64(packed, IMAGE_GEOMETRY + 8 * FORM, form + 1);
+        assert_int_equal(kind->check(packed) == BLY_OK, forms[form + 1] != NULL);
+        bly_free(again);
+        bly_free(filter);
+    }
 }
 
 /* ---- Hostile files ----------------------------------------------------- */
@@ -309,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_exceptions_are_not_members),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_keys_of_groups),
+        cmocka_unit_test(test_keys_in_an_image),
         cmocka_unit_test(test_every_truncation),
         cmocka_unit_test(test_every_damaged_byte),
         cmocka_unit_test(test_numbers_at_their_ends),
