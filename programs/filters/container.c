@@ -358,6 +358,7 @@ int container_read(cli_inside *out, const char *path, const char *column,
         return CLI_ERROR;
     is = bly_container_contents(job.file);
     out->group = is->group;
+    out->groups = is->groups;
     if (container_check(path, is, column) == CLI_GO
         && container_take_all(&job, column))
         status = container_note(&job);
