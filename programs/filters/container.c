@@ -284,9 +284,10 @@ static bool container_take(container_job *job, const bly_contents *is,
     if (one->format == NULL)
         return container_lacks(job, one->group, one->lacks);
     if (job->said == FORMS_UNSAID && one->as == NULL) {
-        report_error("'%s': the type of column '%.80s' is unknown: give the "
-                     "class of its keys to 'bloomery query --as'", job->path,
-                     one->column);
+        report_error("'%s': the type of column '%.80s' is unknown, or one "
+                     "whose values are not stored as they are written, such as "
+                     "a decimal: give the class of the stored values to "
+                     "'bloomery query --as'", job->path, one->column);
         return false;
     }
     job->bytes += one->part == 0 ? one->bytes : 0;

@@ -136,23 +136,27 @@ done
 
 # ---- Columns of unknown types -------------------------------------------------
 
-# If a column's type is missing or unknown, the bytes of its keys are not
-# guessed.
+# If a column's type is missing, unknown or not in the schema, the bytes of its
+# keys are not guessed.
 beginning() {
     head -c 51 all.parquet      # the magic, and the filter
 }
+schema='\051\034\025\014\0'   # of one column, of type BYTE_ARRAY
 { beginning
-  printf '\111\034\031\034\074\025\022\051\030\001a\266\010\0\0\0\0'
-  printf '\021\0\0\0PAR1'; } >nine.parquet
+  printf '%b' "$schema" '\051\034\031\034\074\025\022\051\030\001a' \
+      '\0266\010\0\0\0\0\026\0\0\0PAR1'; } >nine.parquet
 { beginning
-  printf '\111\034\031\034\074\071\030\001a\266\010\0\0\0\0'
-  printf '\017\0\0\0PAR1'; } >untold.parquet
+  printf '%b' "$schema" '\051\034\031\034\074\071\030\001a' \
+      '\0266\010\0\0\0\0\024\0\0\0PAR1'; } >untold.parquet
 { beginning
-  printf '\111\034\031\034\074\025\014\051\030\0\266\010\0\0\0\0'
-  printf '\020\0\0\0PAR1'; } >nameless.parquet
-for file in nine untold; do
+  printf '\111\034\031\034\074\025\014\051\030\001a'
+  printf '\266\010\0\0\0\0\021\0\0\0PAR1'; } >bare.parquet
+{ beginning
+  printf '%b' "$schema" '\051\034\031\034\074\025\014\051\030\0' \
+      '\0266\010\0\0\0\0\025\0\0\0PAR1'; } >nameless.parquet
+for file in nine untold bare; do
     try query --column a $file.parquet keys
-    refused "query: a column, $file" "type of column 'a' is unknown: give"
+    refused "query: a column, $file" "type of column 'a' is unknown, or .* give"
     try query --column a --as text -c $file.parquet keys
     out_is "query: a column, $file, by --as" 0 '2\n'
 done
@@ -160,6 +164,20 @@ try query nameless.parquet keys
 refused 'query: a column without a name' "choose one with --column: ''"
 try query --column '' -c nameless.parquet keys
 out_is 'query: a column without a name, asked' 0 '2\n'
+
+# A price of 1.50, stored as 150.
+echo 150 | "$BLOOMERY" build -k parquet --as int64 -n 10 -o price.filter 2>err
+printf PAR1 >price.parquet
+cat price.filter >>price.parquet
+printf '%b' '\051\034\025\004\0125\012\0' \
+    '\051\034\031\034\074\025\004\051\030\001p\0266\010\0\0\0\0' \
+    '\030\0\0\0PAR1' >>price.parquet
+for price in 1.50 150; do
+    try query --column p price.parquet --key $price
+    refused "query: a decimal, $price" "type of column 'p' .*as a decimal: give"
+done
+try query --column p --as int64 price.parquet --key 150
+out_is 'query: a decimal as it is stored' 0 '150\n'
 
 # ---- Refusals ----------------------------------------------------------------
 
