@@ -262,6 +262,50 @@ static bool container_lacks(container_job *job, uint64_t number,
     return container_append(job->out, NULL, number);
 }
 
+/* Returns the class of which keys are the same as those of this class. ORC has
+ * one hash for all integers, and one for all real numbers. */
+static uint64_t container_class(const bly_contents *is, uint64_t class)
+{
+    bool orc = strcmp(is->system, "orc") == 0;
+
+    switch (class) {
+    case BLY_KEYS_UNSTATED:
+    case BLY_KEYS_BYTES:
+    case BLY_KEYS_HEX:
+        return BLY_KEYS_TEXT;
+    case BLY_KEYS_NUMBER:
+    case BLY_KEYS_INT32:
+        return orc ? BLY_KEYS_INT64 : class;
+    case BLY_KEYS_FLOAT:
+        return orc ? BLY_KEYS_DOUBLE : class;
+    default:
+        return class;
+    }
+}
+
+/* Verifies that the class of the keys is known, by the type of the column or
+ * from the command line, and that these do not differ. The keys of tables may
+ * be of any class. */
+static bool container_agrees(const container_job *job, const bly_contents *is,
+                             const bly_contained *one, uint64_t as)
+{
+    if (job->said == FORMS_UNSAID && one->as == NULL) {
+        report_error("'%s': the type of column '%.80s' is unknown, or one "
+                     "whose values are not stored as they are written, such as "
+                     "a decimal: give the class of the stored values to "
+                     "'bloomery query --as'", job->path, one->column);
+        return false;
+    }
+    if (job->said == FORMS_UNSAID || as == FORMS_UNSAID
+        || !container_has_columns(is)
+        || container_class(is, job->said) == container_class(is, as))
+        return true;
+    report_error("'%s': the keys of column '%.80s' are of the class %s, not "
+                 "%s: leave --as out", job->path, one->column,
+                 forms_name(as).text, forms_name(job->said).text);
+    return false;
+}
+
 static bool container_take(container_job *job, const bly_contents *is,
                            size_t which)
 {
@@ -276,20 +320,15 @@ static bool container_take(container_job *job, const bly_contents *is,
     if (job->said == FORMS_UNSAID && as != FORMS_UNSAID
         && as != job->out->as) {
         report_error("'%s': two columns are named '%.80s', one of %s and one "
-                     "of %s, or the file is damaged: give the class of the "
-                     "keys to 'bloomery query --as'", job->path, one->column,
+                     "of %s, or the file is damaged: write it with another "
+                     "name for one of them", job->path, one->column,
                      forms_name(job->out->as).text, forms_name(as).text);
         return false;
     }
     if (one->format == NULL)
         return container_lacks(job, one->group, one->lacks);
-    if (job->said == FORMS_UNSAID && one->as == NULL) {
-        report_error("'%s': the type of column '%.80s' is unknown, or one "
-                     "whose values are not stored as they are written, such as "
-                     "a decimal: give the class of the stored values to "
-                     "'bloomery query --as'", job->path, one->column);
+    if (!container_agrees(job, is, one, as))
         return false;
-    }
     job->bytes += one->part == 0 ? one->bytes : 0;
     if (!container_fits(job))
         return false;

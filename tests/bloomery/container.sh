@@ -87,7 +87,7 @@ try query --json parts.sst letters
 out_has 'query: json, of each group' 0 '"group": *2'
 try query -q parts.sst --key b4
 silent 'query: one key'
-try query --column a --groups --as int64 some.parquet --key 7
+try query --column a --groups --as text some.parquet --key 7
 check 'query: where a filter lacks any key may be' \
     test "$(cat out)" = "$(printf '1\t7')"
 check 'query: and a note says so' grep -q \
@@ -101,11 +101,9 @@ for other in 'all.parquet' 'ours.bly'; do
     refused "query: of two files, one of numbers, and $other" \
         'of the form int64, and '.*' of the form text: build both'
 done
-try query --column a --as text -F int.parquet -F ours.bly --key k0
-out_is 'query: of two files, as text' 0 'k0\n'
 try query --column a some.parquet --key k0
 refused 'query: a column of two types' \
-    "two columns are named 'a', one of text and one of int64.*give the class .*--as"
+    "two columns are named 'a', one of text and one of int64.*another name"
 
 # ---- Compressed ORC files -----------------------------------------------------
 
@@ -178,6 +176,35 @@ for price in 1.50 150; do
 done
 try query --column p --as int64 price.parquet --key 150
 out_is 'query: a decimal as it is stored' 0 '150\n'
+
+# ---- Classes that differ from the type ---------------------------------------
+
+for class in int32 int64 number double utf16 domain; do
+    try query --column a --as $class all.parquet --key 7
+    refused "query: texts, as $class" "are of the class text, not $class: leave"
+done
+for class in text hex int32 number float any; do
+    try query --column a --as $class int.parquet --key 07
+    refused "query: numbers, as $class" "are of the class int64, not $class: le"
+done
+printf '%s\n' 6b30 6b31 6b32 >digits
+try query --column a --as hex all.parquet digits
+out_is 'query: texts, as hex' 0 '6b30\n6b31\n'
+try query --column a --as bytes all.parquet keys
+out_is 'query: texts, as bytes' 0 'k0\nk1\n'
+try query --column a --as int64 int.parquet --key 7
+status_is 'query: numbers, as what they are' 1
+from_corpus orc numbers.orc
+for class in int32 int64 number; do
+    try query --column x --as $class --groups numbers.orc --key -50000000
+    out_is "query: numbers of ORC, as $class" 0 '0\t-50000000\n'
+done
+try query --column x --as double numbers.orc --key -50000000
+refused 'query: numbers of ORC, as double' 'of the class int64, not double'
+try query --column s --as int64 numbers.orc --key 7
+refused 'query: texts of ORC, as numbers' 'of the class text, not int64'
+try query --as int64 parts.sst --key 7
+status_is 'query: a table with keys of any class' 1
 
 # ---- Refusals ----------------------------------------------------------------
 
