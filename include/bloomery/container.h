@@ -52,7 +52,8 @@ typedef struct {
     uint64_t    part, parts;    /* of an ORC file: `parts` filters share the
                                    place, which may be compressed, and this
                                    is number `part`, from 0; parts is 0: it
-                                   is there alone                            */
+                                   is there alone. Without a filter, `parts`
+                                   groups from this one on lack it           */
     uint64_t    reserved[2];    /* 0                                         */
 } bly_contained;
 

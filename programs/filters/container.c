@@ -252,6 +252,12 @@ static bool container_append(cli_inside *out, bly_filter *filter,
     return true;
 }
 
+/* Returns the number of groups that an entry is for. */
+static uint64_t container_span(const bly_contained *one)
+{
+    return one->format == NULL && one->parts > 0 ? one->parts : 1;
+}
+
 static bool container_lacks(container_job *job, uint64_t number,
                             const char *why)
 {
@@ -259,7 +265,18 @@ static bool container_lacks(container_job *job, uint64_t number,
         job->lacks = why;
         job->first = number;
     }
-    return container_append(job->out, NULL, number);
+    return container_fits(job) && container_append(job->out, NULL, number);
+}
+
+/* Handles an entry without a filter, which may be for several groups. */
+static bool container_lacks_all(container_job *job, const bly_contained *one)
+{
+    uint64_t n = container_span(one);
+
+    for (uint64_t i = 0; i < n; i++)
+        if (!container_lacks(job, one->group + i, one->lacks))
+            return false;
+    return true;
 }
 
 /* Returns the class of which keys are the same as those of this class. ORC has
@@ -326,7 +343,7 @@ static bool container_take(container_job *job, const bly_contents *is,
         return false;
     }
     if (one->format == NULL)
-        return container_lacks(job, one->group, one->lacks);
+        return container_lacks_all(job, one);
     if (!container_agrees(job, is, one, as))
         return false;
     job->bytes += one->part == 0 ? one->bytes : 0;
@@ -363,7 +380,7 @@ static bool container_take_all(container_job *job, const char *column)
         if ((column != NULL && !container_fill(job, &next, one->group))
             || !container_take(job, is, i))
             return false;
-        next = one->group + 1;
+        next = one->group + container_span(one);
     }
     return column == NULL || container_fill(job, &next, is->groups);
 }

@@ -206,6 +206,34 @@ refused 'query: texts of ORC, as numbers' 'of the class text, not int64'
 try query --as int64 parts.sst --key 7
 status_is 'query: a table with keys of any class' 1
 
+# ---- Groups without a filter --------------------------------------------------
+
+# Two columns a.b of an ORC file with row groups of one row, in stripes of 3 and
+# 2 rows. One of the columns has no filter.
+cat >twins.hex <<'END'
+4f52430a0c08041a0800000000000000000a0c08041a0800000000000000000a0c08041a0800
+000000000000000a0608081003182a1204080018011204080018011204080018011204080018
+010a0c08041a0800000000000000000a0c08041a0800000000000000000a0608081003181c12
+04080018011204080018011204080018011204080018011a0a0803102a1800202028031a0a08
+4d101c180020202802220e080c100110021a03612e621a0161220208072207080c10031a0162
+220208074001083b1000188080102202000c300682f403034f524315
+END
+from_hex twins.hex twins.orc
+try query --column a.b --groups twins.orc --key zz
+check 'query: groups where one of two columns has no filter' \
+    test "$(cat out)" = "$(printf '0,1,2,3,4\tzz')"
+# A stripe of 2^40 row groups, which has no filter.
+cat >far.hex <<'END'
+4f52430a0c08041a0800000000000000000a0608081001180e12040800180112040800180112
+04080018011204080018011204080018011204080018011204080018011204080018011a0a08
+03100e1800202028011a0f0831100018002018288080808080202207080c10011a0161220208
+074001082c1000188080102202000c300682f403034f524315
+END
+from_hex far.hex far.orc
+try query --column a far.orc --key zz
+refused 'query: more groups than memory' \
+    'its filters take more than .* of memory.*--unpack-limit'
+
 # ---- Refusals ----------------------------------------------------------------
 
 try query all.parquet keys
