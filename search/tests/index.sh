@@ -119,7 +119,23 @@ refused 'a file that is cut' "'logs/cut' .*:"
 try which --files-with-matches logs.blx 19999
 uncovered 'a file that is cut'
 out_is 'and the rest is there' 0 'logs/plain\nlogs/pressed\n'
-rm logs/cut
+try info logs.blx
+out_has 'info: a file that is cut' 0 \
+    '^  uncovered  1 file, which may have any key: logs/cut$'
+try info --json logs.blx
+check 'info: json, a file that is cut' grep -q '"logs/cut"' out
+for i in $(seq 30); do cp logs/cut "logs/cut-$i"; done
+try index -q -o logs.blx --update
+try info logs.blx
+out_has 'info: files that are cut' 0 '^  uncovered  31 files.*, and [0-9]* more$'
+try info --json logs.blx
+check 'info: json, all of them' test "$(grep -c '"logs/cut' out)" = 31
+rm logs/cut*
+try index -q -o logs.blx --update
+try info logs.blx
+check 'info: no file is cut' test "$(grep -c uncovered out)" = 0
+try info --json logs.blx
+out_has 'info: json, no file is cut' 0 '"uncovered": *\[\]'
 
 # ---- Updates -----------------------------------------------------------------
 
