@@ -180,7 +180,9 @@ broken 'a column that is missing' \
     "no column 'id': did you mean 'idd'.*index does not cover this file" \
     'idd,name\n1,2\n'
 broken 'the wrong separator' 'only one column, and it is not' 'id;name\n1;2\n'
-broken 'a column that is there twice' "two columns 'id': use" 'id,id\n1,2\n'
+broken 'a column that is there twice' \
+    "two columns 'id': rename one .* header.*index does not cover this file" \
+    'id,id\n1,2\n'
 broken 'lines that end with CR' 'end with CR alone: end them' 'id,x\r1,2\r'
 broken 'a quote that is never closed' \
     "line 3 of 'broken.csv' opens a quote that is never closed: the index" \
