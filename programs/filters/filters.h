@@ -102,6 +102,7 @@ typedef struct {
     uint64_t    *numbers;       /* of their groups                         */
     size_t       n, room;
     const char  *group;         /* "row group"                             */
+    uint64_t     groups;        /* how many; all numbers are less          */
     uint64_t       as;            /* class of their keys                     */
 } cli_inside;
 

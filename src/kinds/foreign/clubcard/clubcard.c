@@ -641,7 +641,7 @@ static const kind_foreign clubcard_foreign = {
         [CLUBCARD_ISSUERS] = { "issuers", NULL },
         [CLUBCARD_LOGS] = { "logs", "whose certificates are covered" },
         [CLUBCARD_UNTIL] = { "until", "last day that is covered, UTC" },
-        [CLUBCARD_KEYS] = { "keys", "0 bytes, 1 tab, 2 comma" },
+        [CLUBCARD_KEYS] = { "key parts", "0 bytes, 1 tab, 2 comma" },
     },
     .looks  = clubcard_looks,
     .read   = clubcard_read,
