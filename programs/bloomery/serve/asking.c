@@ -225,15 +225,22 @@ static bool asking_is_address(const serve_request *r, bool cut_cr)
         && forms_key(BLY_KEYS_CIDR, key, room).data != NULL;
 }
 
+/* Returns whether a key may be an address with a zone: fe80::1%eth0. */
+static bool asking_has_zone(const serve_request *r)
+{
+    return memchr(r->text, ':', r->length) != NULL
+        && memchr(r->text, '%', r->length) != NULL;
+}
+
 /* Returns whether a key that cannot be read as a network or domain lies within
  * none: it is ASCII and no address, or an address of mail, or part of one of
- * IPv4 or IPv6. An address with a zone, fe80::1%eth0, may lie within one. */
+ * IPv4 or IPv6. An address with a zone may lie within a network. */
 static bool asking_outside(const serve_request *r, uint8_t class)
 {
-    bool ascii = true, v4 = true, v6 = true;
+    bool ascii = !asking_has_zone(r), v4 = true, v6 = true;
 
     for (size_t i = 0; i < r->length; i++) {
-        ascii &= r->text[i] < 0x80 && r->text[i] != '%';
+        ascii &= r->text[i] < 0x80;
         v4 &= isdigit(r->text[i]) || r->text[i] == '.';
         v6 &= isxdigit(r->text[i]) || r->text[i] == ':';
     }
