@@ -722,6 +722,10 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
     ask_number_rows(job);
     if (status == CLI_GO)
         status = forms_follow(&job->want.how, job->form, job->form_of);
+    for (size_t i = 0; status == CLI_GO && i < job->n; i++)
+        if (job->filters[i] != NULL)
+            status = typed_check(job->filters[i], job->want.how.form,
+                                 job->places[i].path);
     return status == CLI_GO && job->want.list != NULL
          ? ask_open_list(self, job) : status;
 }

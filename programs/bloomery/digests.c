@@ -90,15 +90,29 @@ static bool digests_note_case(const ask_job *job)
     return true;
 }
 
-/* Returns whether an option says how keys are made, perhaps one of the format
- * ("clubcard:keys=tab"). */
-static bool digests_told(const ask_settings *want)
+/* Returns the first filter whose format has options that its file does not
+ * record, or NULL. */
+static const ask_place *digests_untold(const ask_job *job)
 {
+    for (size_t i = 0; i < job->n; i++)
+        if (job->filters[i] != NULL
+            && typed_is_told(bly_kind_of(job->filters[i])))
+            return &job->places[i];
+    return NULL;
+}
+
+/* Returns whether an option says how keys are made, perhaps one of the format
+ * ("clubcard:keys=tab"). Where the format needs such options, others say
+ * nothing. */
+static bool digests_told(const ask_job *job)
+{
+    const ask_settings *want = &job->want;
     const cli_how *how = &want->how;
 
-    return (want->format != NULL && strchr(want->format, '=') != NULL)
-        || how->as != FORMS_UNSAID || how->lower || how->upper || how->trim
-        || how->crlf || how->keep_cr;
+    if (want->format != NULL && strchr(want->format, '=') != NULL)
+        return true;
+    return digests_untold(job) != NULL ? job->inside : how->as != FORMS_UNSAID
+        || how->lower || how->upper || how->trim || how->crlf || how->keep_cr;
 }
 
 /* Returns the sum of the rates of filters of other systems; infinite if one is
@@ -130,16 +144,23 @@ static bool digests_explained(const cli_asked *keys, double rate)
 void digests_note(const ask_job *job)
 {
     const cli_asked *keys = &job->tally.keys;
+    const ask_place *untold = digests_untold(job);
     double rate;
 
     if (digests_note_case(job) || job->form != BLY_KEYS_UNSTATED
         || keys->asked == 0 || job->n == 0 || (job->n > 1 && job->want.all)
-        || digests_told(&job->want))
+        || digests_told(job))
         return;
     rate = digests_rate(job);
     if (!(rate < 1) || !digests_explained(keys, rate))
         return;
-    if (job->tally.letters == DIGESTS_LOWER)
+    if (untold != NULL)
+        report_note("note: no more keys were found than false positives "
+                    "explain, and '%s' does not record options of its format "
+                    "that decide where keys are: 'bloomery kinds %s' explains "
+                    "them and what its keys are", untold->path,
+                    bly_kind_of(job->filters[untold - job->places]));
+    else if (job->tally.letters == DIGESTS_LOWER)
         report_note("note: no more keys were found than false positives "
                     "explain, and the keys are hashes in lower case: if '%s' "
                     "holds hashes in upper case, use --upper; otherwise try "
