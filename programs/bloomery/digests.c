@@ -55,6 +55,52 @@ unsigned digests_letters(const cli_batch *b)
     return letters;
 }
 
+/* ==== Groups ============================================================ */
+
+enum { DIGESTS_GROUPING = 3 };          /* its field of the geometry */
+
+void digests_find_groups(ask_job *job)
+{
+    for (size_t i = 0; i < job->n && job->grouped == NULL; i++) {
+        bly_header header;
+
+        if (job->filters[i] == NULL
+            || strcmp(bly_kind_of(job->filters[i]), "clubcard") != 0)
+            continue;
+        bly_header_of(&header, job->filters[i]);
+        job->grouped = &job->places[i];
+        job->grouping = header.geometry[DIGESTS_GROUPING];
+    }
+}
+
+/* Returns whether a clubcard's key begins with a group: 32 bytes, or all that
+ * is in front of a TAB or comma. */
+static bool digests_has_group(uint64_t grouping, bly_key key)
+{
+    return grouping == 0 ? key.length >= 32
+         : memchr(key.data, grouping == 1 ? '\t' : ',', key.length) != NULL;
+}
+
+uint64_t digests_groupless(const ask_job *job, const cli_batch *b)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; job->grouped != NULL && i < b->n; i++)
+        n += b->keys[i].data != NULL
+          && !digests_has_group(job->grouping, b->keys[i]);
+    return n;
+}
+
+static void digests_note_groups(const ask_job *job)
+{
+    if (job->tally.groupless > 0)
+        report_note("note: keys without the group in front that '%s' needs, "
+                    "which count as present: %s of %s (see 'bloomery kinds "
+                    "clubcard')", job->grouped->path,
+                    report_count(job->tally.groupless).text,
+                    report_count(job->tally.keys.asked).text);
+}
+
 /* ==== The note ========================================================== */
 
 /* Returns how many of these keys a filter with this rate finds at most if it
@@ -147,6 +193,7 @@ void digests_note(const ask_job *job)
     const ask_place *untold = digests_untold(job);
     double rate;
 
+    digests_note_groups(job);
     if (digests_note_case(job) || job->form != BLY_KEYS_UNSTATED
         || keys->asked == 0 || job->n == 0 || (job->n > 1 && job->want.all)
         || digests_told(job))

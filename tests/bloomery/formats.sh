@@ -401,6 +401,20 @@ check 'query: also with options for the keys' grep -q "$untold" err
 try query -c --format cassandra:version=ka old-Filter.db strangers
 check 'query: no note if the option is given' [ ! -s err ]
 
+printf '%s\n' a,1 a,2 b,1 b,3 >issued
+printf '%s\n' a,2 b,3 >revoked
+try build -k clubcard:keys=comma --within issued -o f.card revoked
+printf '%s\n' a,1 a,2 a2 c,1 >asked
+try query --format clubcard:keys=comma f.card asked
+check 'a key without its group may be there' sh -c 'printf "a,2\na2\n" | cmp - out'
+check 'and a note says so' \
+    grep -q "without the group in front that 'f.card' needs.*: 1 of 4 " err
+try query -c --format clubcard:keys=comma f.card issued
+out_is 'keys with groups' 0 '2\n'
+check 'and no note' [ ! -s err ]
+try query -q --format clubcard:keys=tab f.card --key a,1
+check 'with the wrong keys= as well' [ "$(cat status)" = 0 ]
+
 # mistyped NAME OPTIONS...: refused, as no key could be found.
 mistyped() {
     name=$1
