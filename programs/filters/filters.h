@@ -118,6 +118,10 @@ void container_close(cli_inside *inside);
  * read only once. */
 bool wrapped_is(const char *path);
 
+/* Refuses a regular file that is wrapped, as it is to be changed. Returns
+ * whether it did. */
+bool wrapped_refuse(const char *path);
+
 /* Reads it, wrapped or not. Returns NULL after reporting an error. */
 bly_filter *wrapped_open(const char *path);
 
