@@ -120,6 +120,10 @@ void container_close(cli_inside *inside);
  * Always true for a pipe, which can be read only once. */
 bool wrapped_is(const char *path);
 
+/* Refuses a regular file that is wrapped, as it is to be changed. Returns
+ * whether it did. */
+bool wrapped_refuse(const char *path);
+
 /* Reads it, wrapped or not. Returns NULL after reporting an error. */
 bly_filter *wrapped_open(const char *path);
 
@@ -267,6 +271,19 @@ int filter_kind_check(const char *kind);
 /* Checks that the hash function (NULL for the default) is not misspelled; the
  * library reports unknown ones. Returns CLI_GO or CLI_ERROR. */
 int filter_hash_check(const char *hash);
+
+/* Returns whether files of this kind do not record all that decides the bits of
+ * a key, so that the user must name options of the format. */
+bool typed_is_told(const char *kind);
+
+/* Returns whether keys of this form cannot be of the type that the option
+ * `type` of another system's format names, and writes why, and what to do. */
+enum { TYPED_ROOM = 240 };
+bool typed_against(const char *kind, const uint64_t geometry[4], uint64_t form,
+                   char *why, size_t room);
+
+/* Refuses such keys for the filter in the file `path`. CLI_GO or CLI_ERROR. */
+int typed_check(const bly_filter *filter, uint64_t form, const char *path);
 
 /* Checks that the keys of two filters have the same form, before they are
  * combined or compared. With `assume`, a filter without a form is replaced by a
