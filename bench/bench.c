@@ -3,9 +3,10 @@
  *
  *      bench [--keys N[,N…]] [--rates P[,P…]] [--kinds KIND[,KIND…]]
  *            [--rounds R] [--threads T] [--csv FILE] [--commit NAME]
- *            [--quick] [--no-peers]
+ *            [--quick] [--no-peers] [--formats]
  *
- *      --keys     sizes of filters, in keys; default 1e6,1e8
+ *      --keys     sizes of filters, in keys; default 1e6,1e8, with --formats
+ *                 1e4,1e6,1e7
  *      --rates    false-positive rates, 1% or 0.01; default 1%,0.1%
  *      --kinds    default: all
  *      --rounds   samples of each number; default 5
@@ -15,6 +16,8 @@
  *      --commit   the commit of the library, for the CSV
  *      --quick    fewer lookups and 3 rounds: a look, not a figure
  *      --no-peers leave the other libraries out
+ *      --formats  measure the formats of other systems instead, each beside our
+ *                 kind of the same shape (formats.c)
  *
  * WHAT IS MEASURED
  *
@@ -55,6 +58,7 @@
 #include "machine.h"
 
 #include <bloomery.h>
+#include <bloomery/foreign.h>
 
 #include <getopt.h>
 #include <math.h>
@@ -70,7 +74,7 @@ static const char bench_usage[] =
     "usage: bench [--keys N[,N]] [--rates P[,P]] [--kinds KIND[,KIND]]\n"
     "             [--rounds R] [--threads T] [--csv FILE]"
     " [--commit NAME]\n"
-    "             [--quick] [--no-peers]\n";
+    "             [--quick] [--no-peers] [--formats]\n";
 
 static void bench_misuse(const char *text)
 {
@@ -137,6 +141,26 @@ static void bench_all_kinds(bench_plan *plan)
         plan->kinds[plan->kind_count++] = kinds[i]->name;
 }
 
+static void bench_all_formats(bench_plan *plan)
+{
+    size_t n;
+    const bly_format_info *const *formats = bly_formats(&n);
+    for (size_t i = 0; i < n && plan->kind_count < BENCH_LIST_MAX; i++)
+        plan->kinds[plan->kind_count++] = formats[i]->kind->name;
+}
+
+/* Chooses what the options left open. */
+static void bench_complete(bench_plan *plan)
+{
+    static char sizes[] = "1e6,1e8", sizes_of_formats[] = "1e4,1e6,1e7";
+    if (plan->key_count == 0)
+        bench_keys(plan, plan->formats ? sizes_of_formats : sizes);
+    if (plan->kind_count == 0 && plan->formats)
+        bench_all_formats(plan);
+    else if (plan->kind_count == 0)
+        bench_all_kinds(plan);
+}
+
 /* Returns the path of the CSV, or NULL, and sets the commit's name. */
 static const char *bench_options(bench_plan *plan, const char **commit,
                                  int argc, char **argv)
@@ -151,6 +175,7 @@ static const char *bench_options(bench_plan *plan, const char **commit,
         { "commit", required_argument, NULL, 'C' },
         { "quick", no_argument, NULL, 'q' },
         { "no-peers", no_argument, NULL, 'P' },
+        { "formats", no_argument, NULL, 'f' },
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
@@ -168,6 +193,7 @@ static const char *bench_options(bench_plan *plan, const char **commit,
         case 'C': *commit = optarg; break;
         case 'q': plan->asked = BENCH_ASKED_QUICK, plan->rounds = 3; break;
         case 'P': plan->peers = false; break;
+        case 'f': plan->formats = true; break;
         case 'h': fputs(bench_usage, stdout); exit(0);
         default:  fputs(bench_usage, stderr); exit(2);
         }
@@ -240,31 +266,38 @@ static void bench_write_csv(const char *path, const bly_processor_t *used,
         bench_stop(path, "cannot be written");
 }
 
+/* Measures our kinds beside the machine and the peers. */
+static void bench_measure(const bench_plan *plan)
+{
+    peers_print();
+    limits_survey(plan);
+    for (size_t k = 0; k < plan->key_count; k++)
+        for (size_t r = 0; r < plan->rate_count; r++)
+            bench_size(plan, plan->keys[k], plan->rates[r]);
+    if (isatty(STDERR_FILENO))
+        fputs("\r                                        \r", stderr);
+    table_print(plan);
+    table_print_families();
+    bounds_print(plan);
+}
+
 int main(int argc, char **argv)
 {
     bench_plan plan = {
-        .keys = { 1000000, 100000000 }, .key_count = 2,
         .rates = { 0.01, 0.001 }, .rate_count = 2,
         .rounds = 5, .asked = BENCH_ASKED, .threads = 2, .peers = true,
     };
     bly_processor_t used;
     const char *commit = "not said";
     const char *csv = bench_options(&plan, &commit, argc, argv);
-    if (plan.kind_count == 0)
-        bench_all_kinds(&plan);
+    bench_complete(&plan);
     setvbuf(stdout, NULL, _IOLBF, 0);
     bly_processor(&used);
     machine_print(&used);
-    peers_print();
-    limits_survey(&plan);
-    for (size_t k = 0; k < plan.key_count; k++)
-        for (size_t r = 0; r < plan.rate_count; r++)
-            bench_size(&plan, plan.keys[k], plan.rates[r]);
-    if (isatty(STDERR_FILENO))
-        fputs("\r                                        \r", stderr);
-    table_print(&plan);
-    table_print_families();
-    bounds_print(&plan);
+    if (plan.formats)
+        formats_measure(&plan);
+    else
+        bench_measure(&plan);
     if (csv != NULL)
         bench_write_csv(csv, &used, commit);
     return 0;

@@ -21,6 +21,7 @@ typedef struct {
     uint64_t asked;                     /* lookups a sample                  */
     unsigned threads;                   /* for multi-threaded measurements   */
     bool     peers;
+    bool     formats;                   /* measures formats.c instead        */
 } bench_plan;
 
 /* ---- timing.c: clock, memory, keys, threads ---------------------------- */
@@ -128,6 +129,12 @@ void peers_round(const bench_plan *plan, uint64_t keys, double rate,
                  const bench_questions *questions, size_t round);
 void peers_free(void);
 void peers_print(void);
+
+/* ---- formats.c --------------------------------------------------------- */
+
+/* Measures the formats of other systems beside our kinds of the same shapes,
+ * and prints the table. */
+void formats_measure(const bench_plan *plan);
 
 /* ---- bounds.c ---------------------------------------------------------- */
 

@@ -415,6 +415,7 @@ ABI_AT(bly_format_info, kind, 0);
 ABI_AT(bly_format_info, writer, 8);
 ABI_AT(bly_format_info, recognised, 16);
 ABI_AT(bly_format_info, numbers, 24);
+ABI_AT(bly_format_info, told, 32);
 ABI_SIZE(bly_number_info, 16);
 ABI_AT(bly_number_info, name, 0);
 ABI_AT(bly_number_info, means, 8);

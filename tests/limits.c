@@ -314,7 +314,7 @@ static void test_growth(void **state)
     (void)state;
     static const char *const kinds[] = {
         "scalable:growth=16", "redisbloom:growth=32768",
-        "rediscuckoo:expansion=32768",
+        "rediscuckoo:expansion=32768", "valkey:expansion=32768",
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const bly_spec spec = { .capacity = 1000 };

@@ -43,7 +43,8 @@ typedef struct {
                                    bytes), "int32", "int64", "float",
                                    "double" (4 or 8 bytes, lowest first),
                                    "hex" (bytes that are not text); NULL:
-                                   unknown                                   */
+                                   unknown, or of a type that is not stored
+                                   as it is written: decimals of Parquet     */
     uint64_t    group;          /* its number, from 0                        */
     uint64_t    keys;           /* in the group, including repeats and
                                    NULLs; UINT64_MAX: unknown                */
@@ -51,7 +52,8 @@ typedef struct {
     uint64_t    part, parts;    /* of an ORC file: `parts` filters share the
                                    place, which may be compressed, and this
                                    is number `part`, from 0; parts is 0: it
-                                   is there alone                            */
+                                   is there alone. Without a filter, `parts`
+                                   groups from this one on lack it           */
     uint64_t    reserved[2];    /* 0                                         */
 } bly_contained;
 

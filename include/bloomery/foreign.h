@@ -42,6 +42,8 @@ typedef struct {
     const char *writer;         /* "DCSO's bloom, …": whose files these are  */
     bool        recognised;     /* by its bytes                              */
     const bly_number_info *numbers;     /* 4, one for each field             */
+    uint32_t    told;           /* bit i: files do not state field i, which
+                                   follows from options: "squid:method=post" */
 } bly_format_info;
 
 /* Returns all formats of other systems. A NULL ends the list, and *n is their

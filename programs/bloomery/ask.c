@@ -181,6 +181,7 @@ static void ask_filters(ask_job *job, const cli_batch *b, ask_own *own)
     own->tally.keys.asked += b->n - b->keyless;
     own->tally.keys.keyless += b->lacking;
     own->tally.keys.lines += b->n;
+    own->tally.groupless += digests_groupless(job, b);
     if (own->tally.letters < DIGESTS_OTHER)
         own->tally.letters |= digests_letters(b);
 }
@@ -373,6 +374,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->keys.lines += more->keys.lines;
     sum->keys.unlisted += more->keys.unlisted;
     sum->often += more->often;
+    sum->groupless += more->groupless;
     sum->letters |= more->letters;
     sum->unbounded += more->unbounded;
     sum->sum += more->sum;
@@ -720,8 +722,13 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job)
     if (status == CLI_GO)
         status = ask_check_inside(self, job);
     ask_number_rows(job);
+    digests_find_groups(job);
     if (status == CLI_GO)
         status = forms_follow(&job->want.how, job->form, job->form_of);
+    for (size_t i = 0; status == CLI_GO && i < job->n; i++)
+        if (job->filters[i] != NULL)
+            status = typed_check(job->filters[i], job->want.how.form,
+                                 job->places[i].path);
     return status == CLI_GO && job->want.list != NULL
          ? ask_open_list(self, job) : status;
 }

@@ -111,7 +111,8 @@ static int change_feed(const change_job *job, const cli_operands *operands,
     cli_lines lines;
     int status;
 
-    if (forms_follow(&how, bly_form_of(filter), job->path) != CLI_GO)
+    if (forms_follow(&how, bly_form_of(filter), job->path) != CLI_GO
+        || typed_check(filter, how.form, job->path) != CLI_GO)
         return CLI_ERROR;
     if (s->witness.count > 0)
         return change_witness(job, operands, &how, filter, fed);

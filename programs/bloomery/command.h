@@ -174,6 +174,7 @@ typedef struct {
     cli_asked keys;
     uint64_t  sum, unbounded;   /* sum of the numbers                        */
     uint64_t  often;            /* lines whose count is `least` or more      */
+    uint64_t  groupless;        /* keys without the group they need          */
     unsigned  letters;          /* DIGESTS_… of the first keys in batches    */
 } ask_tally;
 
@@ -204,6 +205,8 @@ typedef struct {
     size_t            rows;     /* rows of a batch's answers, if n > 1       */
     bly_filter      **filters;  /* NULL: any key may be there                */
     ask_place        *places;   /* the place of each                         */
+    const ask_place  *grouped;  /* of the first whose keys have groups       */
+    uint64_t          grouping; /* how they are written, as in its geometry  */
     uint64_t         *there;    /* keys that are perhaps in each             */
     size_t            files;    /* opened files                              */
     bool              inside;   /* a file contains filters                   */
@@ -232,8 +235,14 @@ int ask_run(ask_job *job);
 enum { DIGESTS_LOWER = 1, DIGESTS_UPPER = 2, DIGESTS_OTHER = 4 };
 unsigned digests_letters(const cli_batch *batch);
 
-/* Prints a note if no more keys were found than false positives explain, and
- * they were probably made in another way than those of the filter. */
+/* Finds the filters whose keys need a group in front of them, and returns how
+ * many keys of a batch lack it. */
+void     digests_find_groups(ask_job *job);
+uint64_t digests_groupless(const ask_job *job, const cli_batch *batch);
+
+/* Prints a note about such keys; and one if no more keys were found than false
+ * positives explain, and they were probably made in another way than those of
+ * the filter. */
 void digests_note(const ask_job *job);
 
 /* Frees everything, also after an error of ask_open; returns the status. */

@@ -55,6 +55,53 @@ unsigned digests_letters(const cli_batch *b)
     return letters;
 }
 
+/* ==== Groups ============================================================ */
+
+enum { DIGESTS_GROUPING = 3 };          /* its field of the geometry */
+
+void digests_find_groups(ask_job *job)
+{
+    for (size_t i = 0; i < job->n && job->grouped == NULL; i++) {
+        bly_header header;
+
+        if (job->filters[i] == NULL
+            || strcmp(bly_kind_of(job->filters[i]), "clubcard") != 0)
+            continue;
+        bly_header_of(&header, job->filters[i]);
+        job->grouped = &job->places[i];
+        job->grouping = header.geometry[DIGESTS_GROUPING];
+    }
+}
+
+/* Returns whether a clubcard's key begins with a group: 32 bytes, or all that
+ * is in front of a TAB or comma. */
+static bool digests_has_group(uint64_t grouping, bly_key key)
+{
+    return grouping == 0 ? key.length >= 32
+         : memchr(key.data, grouping == 1 ? '\t' : ',', key.length) != NULL;
+}
+
+uint64_t digests_groupless(const ask_job *job, const cli_batch *b)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; job->grouped != NULL && i < b->n; i++)
+        n += b->keys[i].data != NULL
+          && !digests_has_group(job->grouping, b->keys[i]);
+    return n;
+}
+
+static void digests_note_groups(const ask_job *job)
+{
+    if (job->tally.groupless > 0)
+        report_note("note: keys without the group in front that '%s' needs, "
+                    "which count as present: %s of %s (see 'bloomery kinds "
+                    "clubcard')", job->grouped->path,
+                    report_count(job->tally.groupless).text,
+                    report_count(job->tally.keys.asked).text);
+}
+
+/* ==== The note ========================================================== */
 /* ==== Chance ============================================================ */
 
 enum {
@@ -147,15 +194,29 @@ static bool digests_note_case(const ask_job *job)
     return true;
 }
 
-/* Returns whether an option says how keys are made, perhaps one of the format
- * ("clubcard:keys=tab"). */
-static bool digests_told(const ask_settings *want)
+/* Returns the first filter whose format has options that its file does not
+ * record, or NULL. */
+static const ask_place *digests_untold(const ask_job *job)
 {
+    for (size_t i = 0; i < job->n; i++)
+        if (job->filters[i] != NULL
+            && typed_is_told(bly_kind_of(job->filters[i])))
+            return &job->places[i];
+    return NULL;
+}
+
+/* Returns whether an option says how keys are made, perhaps one of the format
+ * ("clubcard:keys=tab"). Where the format needs such options, others say
+ * nothing. */
+static bool digests_told(const ask_job *job)
+{
+    const ask_settings *want = &job->want;
     const cli_how *how = &want->how;
 
-    return (want->format != NULL && strchr(want->format, '=') != NULL)
-        || how->as != FORMS_UNSAID || how->lower || how->upper || how->trim
-        || how->crlf || how->keep_cr;
+    if (want->format != NULL && strchr(want->format, '=') != NULL)
+        return true;
+    return digests_untold(job) != NULL ? job->inside : how->as != FORMS_UNSAID
+        || how->lower || how->upper || how->trim || how->crlf || how->keep_cr;
 }
 
 /* Returns whether all filters are there, and of other systems. */
@@ -170,12 +231,21 @@ static bool digests_foreign(const ask_job *job)
 
 void digests_note(const ask_job *job)
 {
+    const ask_place *untold = digests_untold(job);
+
+    digests_note_groups(job);
     if (digests_note_case(job) || job->form != BLY_KEYS_UNSTATED
         || job->tally.keys.asked == 0 || job->n == 0
-        || (job->n > 1 && job->want.all) || digests_told(&job->want)
+        || (job->n > 1 && job->want.all) || digests_told(job)
         || !digests_foreign(job) || !digests_explained(job, 0))
         return;
-    if (job->tally.letters == DIGESTS_LOWER)
+    if (untold != NULL)
+        report_note("note: no more keys were found than false positives "
+                    "explain, and '%s' does not record options of its format "
+                    "that decide where keys are: 'bloomery kinds %s' explains "
+                    "them and what its keys are", untold->path,
+                    bly_kind_of(job->filters[untold - job->places]));
+    else if (job->tally.letters == DIGESTS_LOWER)
         report_note("note: no more keys were found than false positives "
                     "explain, and the keys are hashes in lower case: if '%s' "
                     "holds hashes in upper case, use --upper; otherwise try "

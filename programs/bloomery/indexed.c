@@ -5,6 +5,8 @@
 #include "frame/progress.h"
 
 #include <bloomery/index.h>
+
+#include <stdlib.h>
 #include <string.h>
 
 enum { INDEXED_ROW = 200 };             /* bytes of values in one row       */
@@ -72,7 +74,102 @@ static void indexed_rows(const bly_index_stat_t *stat)
     output_text(last.name != NULL ? "\n" : "");
 }
 
-static void indexed_text(const bly_index_stat_t *stat, const char *path)
+/* ==== Files that are not covered ======================================== */
+
+/* Returns whether a document stands for what the index lacks of a file. Its
+ * bytes are those that `bloomery index` stores, docs/format/indexes.md. */
+static bool indexed_lacks(const bly_index_stat_t *stat,
+                          const bly_document *document)
+{
+    enum { BYTES = 32, AT = 31, BIT = 1 << 4 };
+    const unsigned char *extra = document->extra;
+
+    return stat->extra == BYTES && !document->dropped
+        && (extra[AT] & BIT) != 0;
+}
+
+/* Counts these documents. Returns CLI_GO or CLI_ERROR. */
+static int indexed_count(uint64_t *n, const bly_index *index,
+                         const bly_index_stat_t *stat)
+{
+    bly_document document;
+
+    *n = 0;
+    for (uint64_t i = 0; i < stat->documents; i++) {
+        if (bly_index_document(&document, index, i) < 0)
+            return filter_error();
+        *n += indexed_lacks(stat, &document);
+    }
+    return CLI_GO;
+}
+
+/* Prints a name, in JSON or as one of a row. */
+static int indexed_name(const bly_document *document, bool json, bool first)
+{
+    char *name = strndup(document->name, document->length);
+
+    if (name == NULL)
+        return report_no_memory();
+    if (json) {
+        json_string(NULL, name);
+    } else {
+        output_text(first ? "" : ", ");
+        indexed_safe(name);
+    }
+    free(name);
+    return CLI_GO;
+}
+
+/* Prints n names of files, as many as fit in a row; all of them in JSON. */
+static int indexed_names(const bly_index *index, const bly_index_stat_t *stat,
+                         uint64_t n, bool json)
+{
+    uint64_t named = 0;
+    size_t used = 0;
+    int status = CLI_GO;
+
+    for (uint64_t i = 0; named < n && status == CLI_GO; i++) {
+        bly_document document;
+
+        if (bly_index_document(&document, index, i) < 0)
+            return filter_error();
+        if (!indexed_lacks(stat, &document))
+            continue;
+        used += document.length + 2;
+        if (!json && named > 0 && used > INDEXED_ROW)
+            break;
+        status = indexed_name(&document, json, named++ == 0);
+    }
+    if (named < n)
+        output_format(", and %s more", report_count(n - named).text);
+    return status;
+}
+
+static int indexed_uncovered(const bly_index *index,
+                             const bly_index_stat_t *stat, bool json)
+{
+    uint64_t n;
+    int status = indexed_count(&n, index, stat);
+
+    if (status != CLI_GO || (n == 0 && !json))
+        return status;
+    if (json)
+        json_open_array("uncovered");
+    else
+        output_format("  uncovered  %s file%s, which may have any key: ",
+                      report_count(n).text, n == 1 ? "" : "s");
+    status = indexed_names(index, stat, n, json);
+    if (json)
+        json_close_array();
+    else
+        output_text("\n");
+    return status;
+}
+
+/* ==== All of it ========================================================= */
+
+static int indexed_text(const bly_index *index, const bly_index_stat_t *stat,
+                        const char *path)
 {
     output_text(path);
     output_format("\n  index      for 'bloomery which' and 'bloomery search'\n"
@@ -84,10 +181,13 @@ static void indexed_text(const bly_index_stat_t *stat, const char *path)
     output_format("  rate       %s of the documents are named for a key that "
                   "they lack\n", report_percent(stat->rate).text);
     indexed_rows(stat);
+    return indexed_uncovered(index, stat, false);
 }
 
-static void indexed_json(const bly_index_stat_t *stat, const char *path)
+static int indexed_json(const bly_index *index, const bly_index_stat_t *stat,
+                        const char *path)
 {
+    int status;
     const char *at = stat->about, *end = at + stat->about_bytes;
     indexed_setting one;
 
@@ -105,14 +205,16 @@ static void indexed_json(const bly_index_stat_t *stat, const char *path)
     while (indexed_next(&at, end, &one))
         json_string(NULL, one.name);
     json_close_array();
+    status = indexed_uncovered(index, stat, true);
     json_close_object();
+    return status;
 }
 
 int indexed_info(const char *path, bool json, bool verify)
 {
     bly_index_stat_t stat;
     bly_index *index;
-    int status = CLI_OK;
+    int status;
 
     if (bly_index_open(&index, path, NULL) < 0)
         return filter_error();
@@ -120,7 +222,7 @@ int indexed_info(const char *path, bool json, bool verify)
     if (verify && bly_index_verify(index, progress_library()) < 0)
         status = report_error("'%s': %s", path, filter_why());
     else
-        (json ? indexed_json : indexed_text)(&stat, path);
+        status = (json ? indexed_json : indexed_text)(index, &stat, path);
     bly_index_free(index);
-    return status;
+    return status == CLI_GO ? CLI_OK : status;
 }

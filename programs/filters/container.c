@@ -252,6 +252,12 @@ static bool container_append(cli_inside *out, bly_filter *filter,
     return true;
 }
 
+/* Returns the number of groups that an entry is for. */
+static uint64_t container_span(const bly_contained *one)
+{
+    return one->format == NULL && one->parts > 0 ? one->parts : 1;
+}
+
 static bool container_lacks(container_job *job, uint64_t number,
                             const char *why)
 {
@@ -259,7 +265,62 @@ static bool container_lacks(container_job *job, uint64_t number,
         job->lacks = why;
         job->first = number;
     }
-    return container_append(job->out, NULL, number);
+    return container_fits(job) && container_append(job->out, NULL, number);
+}
+
+/* Handles an entry without a filter, which may be for several groups. */
+static bool container_lacks_all(container_job *job, const bly_contained *one)
+{
+    uint64_t n = container_span(one);
+
+    for (uint64_t i = 0; i < n; i++)
+        if (!container_lacks(job, one->group + i, one->lacks))
+            return false;
+    return true;
+}
+
+/* Returns the class of which keys are the same as those of this class. ORC has
+ * one hash for all integers, and one for all real numbers. */
+static uint64_t container_class(const bly_contents *is, uint64_t class)
+{
+    bool orc = strcmp(is->system, "orc") == 0;
+
+    switch (class) {
+    case BLY_KEYS_UNSTATED:
+    case BLY_KEYS_BYTES:
+    case BLY_KEYS_HEX:
+        return BLY_KEYS_TEXT;
+    case BLY_KEYS_NUMBER:
+    case BLY_KEYS_INT32:
+        return orc ? BLY_KEYS_INT64 : class;
+    case BLY_KEYS_FLOAT:
+        return orc ? BLY_KEYS_DOUBLE : class;
+    default:
+        return class;
+    }
+}
+
+/* Verifies that the class of the keys is known, by the type of the column or
+ * from the command line, and that these do not differ. The keys of tables may
+ * be of any class. */
+static bool container_agrees(const container_job *job, const bly_contents *is,
+                             const bly_contained *one, uint64_t as)
+{
+    if (job->said == FORMS_UNSAID && one->as == NULL) {
+        report_error("'%s': the type of column '%.80s' is unknown, or one "
+                     "whose values are not stored as they are written, such as "
+                     "a decimal: give the class of the stored values to "
+                     "'bloomery query --as'", job->path, one->column);
+        return false;
+    }
+    if (job->said == FORMS_UNSAID || as == FORMS_UNSAID
+        || !container_has_columns(is)
+        || container_class(is, job->said) == container_class(is, as))
+        return true;
+    report_error("'%s': the keys of column '%.80s' are of the class %s, not "
+                 "%s: leave --as out", job->path, one->column,
+                 forms_name(as).text, forms_name(job->said).text);
+    return false;
 }
 
 static bool container_take(container_job *job, const bly_contents *is,
@@ -276,19 +337,15 @@ static bool container_take(container_job *job, const bly_contents *is,
     if (job->said == FORMS_UNSAID && as != FORMS_UNSAID
         && as != job->out->as) {
         report_error("'%s': two columns are named '%.80s', one of %s and one "
-                     "of %s, or the file is damaged: give the class of the "
-                     "keys to 'bloomery query --as'", job->path, one->column,
+                     "of %s, or the file is damaged: write it with another "
+                     "name for one of them", job->path, one->column,
                      forms_name(job->out->as).text, forms_name(as).text);
         return false;
     }
     if (one->format == NULL)
-        return container_lacks(job, one->group, one->lacks);
-    if (job->said == FORMS_UNSAID && one->as == NULL) {
-        report_error("'%s': the type of column '%.80s' is unknown: give the "
-                     "class of its keys to 'bloomery query --as'", job->path,
-                     one->column);
+        return container_lacks_all(job, one);
+    if (!container_agrees(job, is, one, as))
         return false;
-    }
     job->bytes += one->part == 0 ? one->bytes : 0;
     if (!container_fits(job))
         return false;
@@ -323,7 +380,7 @@ static bool container_take_all(container_job *job, const char *column)
         if ((column != NULL && !container_fill(job, &next, one->group))
             || !container_take(job, is, i))
             return false;
-        next = one->group + 1;
+        next = one->group + container_span(one);
     }
     return column == NULL || container_fill(job, &next, is->groups);
 }
@@ -358,6 +415,7 @@ int container_read(cli_inside *out, const char *path, const char *column,
         return CLI_ERROR;
     is = bly_container_contents(job.file);
     out->group = is->group;
+    out->groups = is->groups;
     if (container_check(path, is, column) == CLI_GO
         && container_take_all(&job, column))
         status = container_note(&job);

@@ -5,7 +5,8 @@
  *     filter.c    locks and saves filter files, facts about filters
  *     container.c files that contain filters
  *     textual.c   filters written as text
- *     wrapped.c   filters that are compressed, or text
+ *     dumped.c    filters that a Valkey server dumped
+ *     wrapped.c   filters that are compressed, text, objects or dumps
  *     paged.c     filters used in their file
  *     load.c      opens filter files
  *     damage.c    verifies filters that are queried
@@ -101,6 +102,7 @@ typedef struct {
     uint64_t    *numbers;       /* of their groups                         */
     size_t       n, room;
     const char  *group;         /* "row group"                             */
+    uint64_t     groups;        /* how many; all numbers are less          */
     uint64_t       as;            /* class of their keys                     */
 } cli_inside;
 
@@ -114,9 +116,13 @@ void container_close(cli_inside *inside);
 /* ==== wrapped.c ========================================================= */
 
 /* Returns whether the file, or "-", may hold a filter that is compressed, in
- * hexadecimal digits, or a member of JSON. Always true for a pipe, which can be
- * read only once. */
+ * hexadecimal digits, a member of JSON, an object of Java or a dump of Valkey.
+ * Always true for a pipe, which can be read only once. */
 bool wrapped_is(const char *path);
+
+/* Refuses a regular file that is wrapped, as it is to be changed. Returns
+ * whether it did. */
+bool wrapped_refuse(const char *path);
 
 /* Reads it, wrapped or not. Returns NULL after reporting an error. */
 bly_filter *wrapped_open(const char *path);
@@ -154,6 +160,18 @@ bool javastream_begins(const unsigned char *bytes, size_t n);
  * unchanged. Returns CLI_GO, or CLI_ERROR after reporting an error. */
 int javastream_take(unsigned char *bytes, size_t *n, const char *path,
                     const char **format);
+
+/* ==== dumped.c ========================================================== */
+
+/* Returns whether the first bytes are those of a Bloom filter that a Valkey
+ * server has dumped. */
+bool dumped_begins(const unsigned char *bytes, size_t n);
+
+/* Makes format `valkey` of such a dump, given a whole file, in new memory; sets
+ * *format to it unless one is named. Leaves other bytes unchanged. Returns
+ * CLI_GO, or CLI_ERROR after reporting an error. */
+int dumped_take(unsigned char **bytes, size_t *n, const char *path,
+                const char **format);
 
 /* ==== filter.c ========================================================== */
 
@@ -253,6 +271,19 @@ int filter_kind_check(const char *kind);
 /* Checks that the hash function (NULL for the default) is not misspelled; the
  * library reports unknown ones. Returns CLI_GO or CLI_ERROR. */
 int filter_hash_check(const char *hash);
+
+/* Returns whether files of this kind do not record all that decides the bits of
+ * a key, so that the user must name options of the format. */
+bool typed_is_told(const char *kind);
+
+/* Returns whether keys of this form cannot be of the type that the option
+ * `type` of another system's format names, and writes why, and what to do. */
+enum { TYPED_ROOM = 240 };
+bool typed_against(const char *kind, const uint64_t geometry[4], uint64_t form,
+                   char *why, size_t room);
+
+/* Refuses such keys for the filter in the file `path`. CLI_GO or CLI_ERROR. */
+int typed_check(const bly_filter *filter, uint64_t form, const char *path);
 
 /* Checks that the keys of two filters have the same form, before they are
  * combined or compared. With `assume`, a filter without a form is replaced by a

@@ -36,9 +36,12 @@ bly_filter *load_mapped(const char *path, int flags)
 bly_filter *load_whole(const char *path, int flags)
 {
     bly_filter *filter;
-    bly_status status = container_is(path) ? BLY_EFORMAT
-                      : bly_open(&filter, path, flags, format_how());
+    bly_status status;
 
+    if (wrapped_refuse(path))
+        return NULL;
+    status = container_is(path) ? BLY_EFORMAT
+           : bly_open(&filter, path, flags, format_how());
     if (status < 0) {
         paged_refuse(path, status);
         return NULL;

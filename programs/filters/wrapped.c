@@ -4,6 +4,7 @@
  *                  or any filter
  *     text         hexadecimal digits, or JSON (textual.c)
  *     object       of Java (javastream.c)
+ *     dump         of a Valkey server (dumped.c)
  *
  * Such a filter is read into memory and is only for queries: commands that
  * change a filter in its file refuse it. A small compressed file may expand to
@@ -32,33 +33,53 @@ typedef struct {
 
 /* ==== Is it? ============================================================ */
 
-/* Returns whether the bytes look like a wrapping. */
-static bool wrapped_begins(const unsigned char *bytes, size_t n)
+/* Returns the wrapping that the bytes look like, or NULL. */
+static const char *wrapped_begins(const unsigned char *bytes, size_t n)
 {
     bool more;
     const codec *c = codec_find(bytes, n, &more);
 
-    return (c != NULL && c->open != NULL) || textual_begins(bytes, n)
-        || javastream_begins(bytes, n);
+    return c != NULL && c->open != NULL ? "compressed"
+         : textual_begins(bytes, n) ? "written as text"
+         : javastream_begins(bytes, n) ? "an object of Java"
+         : dumped_begins(bytes, n) ? "a dump of Valkey" : NULL;
 }
 
-bool wrapped_is(const char *path)
+/* Returns the wrapping of a regular file, or NULL. */
+static const char *wrapped_in(const char *path)
 {
     unsigned char head[WRAPPED_LOOK];
     struct stat about;
     ssize_t got = -1;
-    int file;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    path = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
-    if (stat(path, &about) == 0 && S_ISFIFO(about.st_mode))
-        return true;
-    file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
-        return false;
+        return NULL;
     if (fstat(file, &about) == 0 && S_ISREG(about.st_mode))
         got = pread(file, head, sizeof head, 0);
     close(file);
-    return got > 0 && wrapped_begins(head, (size_t)got);
+    return got > 0 ? wrapped_begins(head, (size_t)got) : NULL;
+}
+
+bool wrapped_is(const char *path)
+{
+    struct stat about;
+
+    path = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+    return (stat(path, &about) == 0 && S_ISFIFO(about.st_mode))
+        || wrapped_in(path) != NULL;
+}
+
+bool wrapped_refuse(const char *path)
+{
+    const char *what = wrapped_in(path);
+
+    if (what != NULL)
+        report_error("'%s' is %s, and cannot be changed in its file: make a "
+                     "plain one with 'bloomery convert --to FORMAT %s NEW', "
+                     "where FORMAT is its own or bloomery, and change that",
+                     path, what, path);
+    return what != NULL;
 }
 
 /* ==== Reading all of it ================================================= */
@@ -192,7 +213,8 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
     bly_options how = *format_how();
     bly_filter *filter = NULL;
 
-    if (javastream_take(t->bytes, &t->n, path, &how.format) != CLI_GO
+    if (dumped_take(&t->bytes, &t->n, path, &how.format) != CLI_GO
+        || javastream_take(t->bytes, &t->n, path, &how.format) != CLI_GO
         || textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)
         return NULL;
     how.memory_limit = t->limit;

@@ -323,13 +323,29 @@ static void columns_lacks(columns_header *h, bly_key word, const char *file,
         snprintf(why + strlen(why), room - strlen(why), ". %s", h->how->lacks);
 }
 
+/* Says that a header has a name twice, and what to do. */
+static void columns_repeats(const columns_header *h, bly_key word,
+                            const uint64_t numbers[2], const char *file,
+                            char *why, size_t room)
+{
+    char asked[64] = "";
+
+    columns_say(asked, sizeof asked, "", word);
+    if (h->how->twice != NULL)
+        snprintf(why, room, "%s has two columns '%s': %s", file, asked,
+                 h->how->twice);
+    else
+        snprintf(why, room, "%s has two columns '%s': use the number of one, "
+                 "%llu or %llu", file, asked, (unsigned long long)numbers[0],
+                 (unsigned long long)numbers[1]);
+}
+
 /* Returns the number of the column with this name, or 0, with the reason in
  * `why`. */
 static uint64_t columns_look_up(columns_header *h, bly_key word,
                                 const char *file, char *why, size_t room)
 {
     uint64_t number = 0, found = 0;
-    char asked[64] = "";
     bly_key name;
 
     columns_begin(h);
@@ -338,10 +354,8 @@ static uint64_t columns_look_up(columns_header *h, bly_key word,
         if (!columns_is(name, word))
             continue;
         if (found != 0) {
-            columns_say(asked, sizeof asked, "", word);
-            snprintf(why, room, "%s has two columns '%s': use the number of "
-                     "one, %llu or %llu", file, asked,
-                     (unsigned long long)found, (unsigned long long)number);
+            columns_repeats(h, word, (uint64_t[]){ found, number }, file, why,
+                            room);
             return 0;
         }
         found = number;

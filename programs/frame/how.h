@@ -54,6 +54,7 @@ struct cli_how {
     bool     trust;             /* do not verify the rest of the JSON       */
     const char *lacks;          /* the advice if a header lacks a column in
                                    `field`, or NULL                         */
+    const char *twice;          /* and if it has one twice; NULL: its number */
 };
 
 /* No option given. */

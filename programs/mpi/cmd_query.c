@@ -424,6 +424,8 @@ static int query_start(const cli_command *self, query_job *job,
         status = forms_follow(&job->want->how, bly_form_of(job->filter),
                               job->file);
     if (status == CLI_GO)
+        status = typed_check(job->filter, job->want->how.form, job->file);
+    if (status == CLI_GO)
         status = share_open(&job->text, &job->want->how, operands, 1, true);
     status = job_agree(status);
     if (status == CLI_GO)

@@ -164,7 +164,9 @@ static int index_refuse(index_job *job, const char *name,
     job->unread = true;
     if (index_lacks(error))
         return refuse_file(name, error);
-    if (error == ESPIPE)
+    if (error == ENOENT || error == ENOTDIR)
+        report_error("'%s' does not exist: the index does not cover it", name);
+    else if (error == ESPIPE)
         report_error("'%s' is not a regular file: an index needs files that "
                      "can be read again", name);
     else if (error == EISDIR)
@@ -455,9 +457,9 @@ static int index_check_paths(const index_job *job, const cli_operands *paths)
 {
     for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
         if (access(paths->names[i], F_OK) < 0)
-            return report_error("'%s' does not exist, but the index covers it: "
-                                "restore it, or give the PATHS that are left",
-                                paths->names[i]);
+            return report_error("'%s' does not exist: restore it, or give the "
+                                "PATHS that are left: then its files leave the "
+                                "index", paths->names[i]);
     return CLI_GO;
 }
 

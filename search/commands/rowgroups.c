@@ -79,26 +79,37 @@ typedef struct {
     bool   any;
 } rowgroups_found;
 
-/* Combines the answers of the filters for one key. */
-static int rowgroups_combine(rowgroups_found *found, const cli_inside *inside,
-                             bly_key key)
+/* Combines the answers of the filters for one key. A row group may have several
+ * columns of this name, and the value in any of them. */
+static int rowgroups_combine(rowgroups_found *found, const char *path,
+                             const cli_inside *inside, bly_key key)
 {
-    if (found->groups == NULL) {
-        found->groups = malloc(inside->n + 1);
-        if (found->groups == NULL)
-            return report_no_memory();
-        found->n = inside->n;
-        memset(found->groups, !found->any, found->n);
-    }
-    for (size_t i = 0; i < found->n && i < inside->n; i++) {
-        const bly_filter *filter = inside->filters[i];
-        const bool may = filter == NULL
-                      || bly_contains(filter, key.data, key.length);
+    const size_t n = (size_t)inside->groups;
+    bool *has = calloc(n + 1, sizeof *has);
 
-        found->groups[i] = found->any ? found->groups[i] || may
-                                      : found->groups[i] && may;
+    if (found->groups == NULL) {
+        found->groups = malloc(n + 1);
+        found->n = n;
+        if (found->groups != NULL)
+            memset(found->groups, !found->any, n);
     }
-    return CLI_GO;
+    if (has == NULL || found->groups == NULL) {
+        free(has);
+        return report_no_memory();
+    }
+    for (size_t i = 0; i < inside->n; i++) {
+        const bly_filter *filter = inside->filters[i];
+
+        has[inside->numbers[i]] |= filter == NULL
+                                || bly_contains(filter, key.data, key.length);
+    }
+    for (size_t i = 0; i < n && n == found->n; i++)
+        found->groups[i] = found->any ? found->groups[i] || has[i]
+                                      : found->groups[i] && has[i];
+    free(has);
+    return n == found->n ? CLI_GO
+         : report_error("'%s' was changed while it was queried: query it again",
+                        path);
 }
 
 /* Queries the filters of a column. Returns CLI_GO or CLI_ERROR. */
@@ -123,7 +134,7 @@ static int rowgroups_ask(rowgroups_found *found, const char *path,
                               "column '%s' of '%s' has: check the value",
                               value, forms_name(form).text, column, path);
     if (status == CLI_GO)
-        status = rowgroups_combine(found, &inside, key);
+        status = rowgroups_combine(found, path, &inside, key);
     free(room);
     container_close(&inside);
     return status;

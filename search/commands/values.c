@@ -413,7 +413,8 @@ void values_begin(terms *t, text_reader *text, const char *path)
     text->keys = text->text = true;
     r->path = path;
     r->headed = false;
-    r->how = (cli_how){ .tsv = tsv, .csv = t->rule == TERMS_COLUMNS && !tsv };
+    r->how = (cli_how){ .tsv = tsv, .csv = t->rule == TERMS_COLUMNS && !tsv,
+                        .twice = "rename one of them in its header" };
     r->how.separator = tsv ? '\t' : names->separator >= 0 ? names->separator
                                                           : ',';
     text->records = r->how.csv;

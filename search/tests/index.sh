@@ -119,7 +119,23 @@ refused 'a file that is cut' "'logs/cut' .*:"
 try which --files-with-matches logs.blx 19999
 uncovered 'a file that is cut'
 out_is 'and the rest is there' 0 'logs/plain\nlogs/pressed\n'
-rm logs/cut
+try info logs.blx
+out_has 'info: a file that is cut' 0 \
+    '^  uncovered  1 file, which may have any key: logs/cut$'
+try info --json logs.blx
+check 'info: json, a file that is cut' grep -q '"logs/cut"' out
+for i in $(seq 30); do cp logs/cut "logs/cut-$i"; done
+try index -q -o logs.blx --update
+try info logs.blx
+out_has 'info: files that are cut' 0 '^  uncovered  31 files.*, and [0-9]* more$'
+try info --json logs.blx
+check 'info: json, all of them' test "$(grep -c '"logs/cut' out)" = 31
+rm logs/cut*
+try index -q -o logs.blx --update
+try info logs.blx
+check 'info: no file is cut' test "$(grep -c uncovered out)" = 0
+try info --json logs.blx
+out_has 'info: json, no file is cut' 0 '"uncovered": *\[\]'
 
 # ---- Updates -----------------------------------------------------------------
 
@@ -150,6 +166,30 @@ touch -r t/b other
 mv other t/b
 try index -o words.blx --update
 note 'another file of the same size and time' 'read: 8 bytes'
+
+# A file among PATHS that is gone.
+mkdir p
+for file in one two three; do echo "$file" >p/$file; done
+find p -exec touch -d '2020-01-01' {} +
+sleep 0.1
+try index -q -o p.blx --by words p/one p/two p/three
+rm p/two
+keeps 'PATHS of which one is gone' \
+    "'p/two' does not exist: restore it, or give the PATHS that are left" \
+    p.blx index -o p.blx --update
+keeps 'a path that never was' "'p/four' does not exist: restore it" \
+    p.blx index -o p.blx --update p/one p/four
+try index -o p.blx --update p/one p/three
+note 'the PATHS that are left' '2 documents .* read: 0 .*not in PATHS: 1$'
+which_is 'a path that has left' p.blx '' two
+which_is 'a path that stays' p.blx 'p/three\n' three
+rm p/three
+printf 'p/one\0p/three\0' | "$BLOOMERY" index -q -o p.blx --update \
+    --files0-from - >out 2>err
+echo $? >status
+refused 'a list of files of which one is gone' \
+    "'p/three' does not exist: the index does not cover it"
+which_is 'what is left of the list' p.blx 'p/one\n' one
 
 # The index is not one of its own files.
 try index -q -o t/own.blx --by words -r t
@@ -330,7 +370,7 @@ silent 'the first of many updates'
 cp app.log old.blx
 mv many gone
 try index -q -o app.log --update
-refused 'a folder that is gone' "'many' does not exist, but the index"
+refused 'a folder that is gone' "'many' does not exist: restore it, or"
 check 'the index is as it was' cmp old.blx app.log
 mv gone many
 

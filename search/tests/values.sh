@@ -180,7 +180,9 @@ broken 'a column that is missing' \
     "no column 'id': did you mean 'idd'.*index does not cover this file" \
     'idd,name\n1,2\n'
 broken 'the wrong separator' 'only one column, and it is not' 'id;name\n1;2\n'
-broken 'a column that is there twice' "two columns 'id': use" 'id,id\n1,2\n'
+broken 'a column that is there twice' \
+    "two columns 'id': rename one .* header.*index does not cover this file" \
+    'id,id\n1,2\n'
 broken 'lines that end with CR' 'end with CR alone: end them' 'id,x\r1,2\r'
 broken 'a quote that is never closed' \
     "line 3 of 'broken.csv' opens a quote that is never closed: the index" \
@@ -247,4 +249,20 @@ check 'and the status is 2' test "$(cat status)" = 2
 mv gone a.parquet
 try index -q -o p2.blx --by column=b a.parquet
 refused 'a column that is not there' "no column 'b': the columns with filters"
+# Two columns of these row groups have the same name.
+for value in x p q z r w; do
+    echo "$value" | "$BLOOMERY" build -k parquet -n 100 -o "$value.filter" 2>err
+done
+python3 "$here/parquet.py" twins.parquet a.b=x.filter a/b=p.filter c=q.filter \
+    + a.b=z.filter a/b=r.filter c=w.filter
+try index -q -o twins.blx --by column=a.b,c twins.parquet
+silent 'two columns of one name'
+for row in 'x q' 'p q' 'z w' 'r w'; do
+    which_is "a row of either: $row" twins.blx 'twins.parquet\n' \
+        "a.b=${row% *}" "c=${row#* }"
+done
+for row in 'x w' 'p w' 'z q' 'r q'; do
+    which_is "no row of either: $row" twins.blx '' \
+        "a.b=${row% *}" "c=${row#* }"
+done
 finish

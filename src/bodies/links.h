@@ -10,9 +10,7 @@
 
 #include "bloomery/redis.h"
 
-#include <string.h>
-
-#include "bodies/probes.h"
+#include "bodies/chains.h"
 
 enum {
     LINKS_AT_ITEMS = 0, LINKS_AT_LINKS = 8, LINKS_AT_OPTIONS = 12,
@@ -83,13 +81,6 @@ static inline probes_row links_row(const bly_link *link, const uint8_t *bits,
     return row;
 }
 
-/* A key's bytes are here those of its two hashes, made once for all links. */
-static inline void links_begin(const probes_row *row, probes_key *key)
-{
-    (void)row;
-    memcpy(key->state, key->bytes, 2 * sizeof *key->state);
-}
-
 static inline uint64_t links_place(const probes_row *row, probes_key *key,
                                    uint64_t i)
 {
@@ -99,82 +90,21 @@ static inline uint64_t links_place(const probes_row *row, probes_key *key,
     return probes_mod(row, h);
 }
 
-/* A way from the last link to the first: the bits of the next one, or false
- * where there is none. */
-typedef bool links_walk(void *walk, probes_row *row);
-
-PLATFORM_INLINE bool links_have(void *walk, links_walk *next,
-                                const uint64_t h[2])
+/* Starts a group of keys on their way through the links. */
+static inline void links_start(chains_keys *of, const bly_key *keys, size_t n,
+                               bool *present)
 {
-    probes_row row;
-    while (next(walk, &row)) {
-        probes_key key = { .bytes = h };
-        if (probes_has(&row, &key, links_begin, links_place))
-            return true;
-    }
-    return false;
-}
-
-/* Set the bits of a key. BLY_OK; BLY_SEEN: they were. */
-static inline bly_status links_put(const probes_row *row, const uint64_t h[2])
-{
-    probes_key key = { .bytes = h };
-    return probes_put(row, &key, links_begin, links_place);
-}
-
-/* Up to PROBES_GROUP keys on their way through the links. */
-typedef struct {
-    uint64_t h[PROBES_GROUP][2];
-    uint8_t  left[PROBES_GROUP];        /* those that no link had so far     */
-    size_t   n;
-} links_keys;
-
-static inline void links_keys_begin(links_keys *of, const bly_key *keys,
-                                    size_t n, bool *present)
-{
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         links_hash(of->h[i], keys[i].data, keys[i].length);
-        of->left[i] = (uint8_t)i;
-        present[i] = false;
-    }
-    of->n = n;
+    chains_start(of, n, present);
 }
 
-/* Keeps the keys that have this link. */
-PLATFORM_INLINE void links_query(links_keys *of, const probes_row *row,
-                                 bool *present)
-{
-    probes_key asked[PROBES_GROUP];
-    bool has[PROBES_GROUP];
-    size_t some = of->n;
-    for (size_t j = 0; j < some; j++)
-        asked[j] = (probes_key){ .bytes = of->h[of->left[j]] };
-    probes_group(row, asked, some, has, links_begin, links_place);
-    of->n = 0;
-    for (size_t j = 0; j < some; j++) {
-        present[of->left[j]] = has[j];
-        of->left[of->n] = of->left[j];
-        of->n += !has[j];
-    }
-}
-
-PLATFORM_INLINE void links_group(void *walk, links_walk *next,
+PLATFORM_INLINE void links_group(void *walk, chains_walk *next,
                                  const bly_key *keys, size_t n, bool *present)
 {
-    probes_row row;
-    links_keys of;
-    links_keys_begin(&of, keys, n, present);
-    while (of.n > 0 && next(walk, &row))
-        links_query(&of, &row, present);
-}
-
-/* Bring the bits of those that are left, which this link is to get. */
-static inline void links_bring(const links_keys *of, const probes_row *row)
-{
-    probes_key asked[PROBES_GROUP];
-    for (size_t j = 0; j < of->n; j++)
-        asked[j] = (probes_key){ .bytes = of->h[of->left[j]] };
-    probes_bring(row, asked, of->n, links_begin, links_place);
+    chains_keys of;
+    links_start(&of, keys, n, present);
+    chains_group(walk, next, &of, present, links_place);
 }
 
 #endif /* BLY_BODIES_LINKS_H */

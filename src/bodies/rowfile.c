@@ -72,7 +72,8 @@ bly_status rowfile_wrong(const rowfile *f, uint64_t at, const char *what)
 {
     return status_fail(BLY_ECORRUPT, "read as %s: byte %llu: %s: it is "
                        "damaged, or of another format: fetch it again, or name "
-                       "another format", f->what, (unsigned long long)at, what);
+                       "another format", f->what,
+                       (unsigned long long)(f->from + at), what);
 }
 
 static bly_status rowfile_out_of_range(const rowfile *f,
@@ -84,7 +85,7 @@ static bly_status rowfile_out_of_range(const rowfile *f,
         return status_fail(BLY_EVERSION, "read as %s: byte %llu: %s is %llu, "
                            "which is not known: name another format, or write "
                            "it again in a known one (%llu)", f->what,
-                           (unsigned long long)at, number->name,
+                           (unsigned long long)(f->from + at), number->name,
                            (unsigned long long)v,
                            (unsigned long long)number->most);
     if (number->meaning == ROWFILE_RATE)
@@ -142,6 +143,12 @@ static bly_status rowfile_read_numbers(const rowfile *f, kind_found *out,
     return BLY_OK;
 }
 
+bly_status rowfile_numbers(const rowfile *f, kind_found *out,
+                           const uint8_t *file)
+{
+    return rowfile_read_numbers(f, out, file, 0, false);
+}
+
 /* Checks that the row ends where it must. */
 static bly_status rowfile_check_end(const rowfile *f, const uint64_t *geometry,
                                     uint64_t bytes)
@@ -152,12 +159,13 @@ static bly_status rowfile_check_end(const rowfile *f, const uint64_t *geometry,
     if (m >= 1 && m <= f->m_most
         && (end == bytes || (f->attaches && end <= bytes)))
         return BLY_OK;
-    return status_fail(BLY_ECORRUPT, "read as %s: byte %u: its %llu bits end "
+    uint64_t at = f->from + (number != NULL ? number->at : 0);
+    return status_fail(BLY_ECORRUPT, "read as %s: byte %llu: its %llu bits end "
                        "at byte %llu, but there are %llu bytes: it is cut "
                        "short, or damaged: fetch it again", f->what,
-                       number != NULL ? number->at : 0u,
-                       (unsigned long long)m, (unsigned long long)end,
-                       (unsigned long long)bytes);
+                       (unsigned long long)at, (unsigned long long)m,
+                       (unsigned long long)(f->from + end),
+                       (unsigned long long)(f->from + bytes));
 }
 
 /* Checks that the bits from m on, which only fill the last unit, are clear. */

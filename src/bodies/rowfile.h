@@ -73,6 +73,8 @@ typedef struct {
     uint8_t               unit;         /* bytes of which the row has a whole
                                            number                            */
     uint8_t               turn;         /* as in probes_row                  */
+    uint64_t              from;         /* where it begins inside a larger file,
+                                           for messages                      */
     bool                  attaches;     /* as in kind_foreign                */
     bool                  shows;        /* the numbers in front show the format,
                                            even of a file that is cut short  */
@@ -137,6 +139,10 @@ static inline uint64_t rowfile_bytes(const rowfile *f, uint64_t m)
 
 /* BLY_ECORRUPT: what is wrong at a byte of the file. */
 bly_status rowfile_wrong(const rowfile *f, uint64_t at, const char *what);
+
+/* Reads the numbers in front of the row, which are all there. */
+bly_status rowfile_numbers(const rowfile *f, kind_found *out,
+                           const uint8_t *file);
 
 /* The slots of kind_foreign and of bly_kind. */
 bool       rowfile_looks (const rowfile *f, const uint8_t *bytes, size_t n,

@@ -7,7 +7,10 @@
  * The footer is a FileMetaData in Thrift's compact protocol. Of it these fields
  * count, and all others are skipped:
  *
- *      FileMetaData     4 list of RowGroup
+ *      FileMetaData     2 list of SchemaElement; 4 list of RowGroup
+ *      SchemaElement    1 type of the values; a group of columns has none
+ *                       6 converted type: DECIMAL and others
+ *                      10 logical type: a union, with the same and newer ones
  *      RowGroup         1 list of ColumnChunk
  *      ColumnChunk      1 text: the chunk is in another file
  *                       3 ColumnMetaData
@@ -21,7 +24,17 @@
  *                         filter's own header tells it
  *
  * A chunk whose filter cannot be asked is listed without one: any key may be in
- * it.
+ * it. The chunks of a row group are in the order of the schema's columns.
+ *
+ * WHAT KEYS ARE
+ *
+ * The filter has the values as they are stored, and `as` says how a person
+ * writes them. It is unknown for values that are stored in another form: an
+ * INT96, which is a timestamp, and the converted or logical types DECIMAL (1.50
+ * is stored as 150), INTERVAL, FLOAT16, VARIANT, GEOMETRY and GEOGRAPHY, and
+ * any that is not known here. Dates and times are numbers of their unit.
+ *
+ *   apache/parquet-format: parquet.thrift, LogicalTypes.md
  */
 #include "formats/contents.h"
 
@@ -41,7 +54,26 @@ enum {
 };
 
 static const char *const footer_forms[FOOTER_TYPES] = {
-    NULL, "int32", "int64", "hex", "float", "double", "text", "hex",
+    NULL, "int32", "int64", NULL, "float", "double", "text", "hex",
+};
+
+/* The converted and logical types of which values are written as footer_forms
+ * has it. */
+static const bool footer_converted[] = {
+    [0] = true,                         /* UTF8                              */
+    [4] = true,                         /* ENUM                              */
+    [6] = true, [7] = true, [8] = true, [9] = true, [10] = true,
+                                        /* DATE, TIME_..., TIMESTAMP_...     */
+    [11] = true, [12] = true, [13] = true, [14] = true,         /* UINT_...  */
+    [15] = true, [16] = true, [17] = true, [18] = true,         /* INT_...   */
+    [19] = true, [20] = true,           /* JSON, BSON                        */
+};
+
+static const bool footer_logical[] = {
+    [1] = true, [4] = true,             /* STRING, ENUM                      */
+    [6] = true, [7] = true, [8] = true, /* DATE, TIME, TIMESTAMP             */
+    [10] = true, [11] = true,           /* INTEGER, UNKNOWN                  */
+    [12] = true, [13] = true, [14] = true,      /* JSON, BSON, UUID          */
 };
 
 /* A chunk being read. */
@@ -56,11 +88,63 @@ typedef struct {
     contents_list         *list;
     const contents_source *source;
     bly_status             status;      /* of bytes outside the footer       */
+    uint64_t               columns;     /* of the schema, each with a byte at
+                                           the beginning of the names: are its
+                                           values written as footer_forms has
+                                           it?                               */
+    uint64_t               column;      /* the next of the row group         */
 } footer_reader;
 
 static bool footer_goes_on(const footer_reader *r)
 {
     return r->t.bad == NULL && r->status == BLY_OK;
+}
+
+/* ---- The schema --------------------------------------------------------- */
+
+static bool footer_is_in(const bool *types, size_t n, int64_t type)
+{
+    return type >= 0 && type < (int64_t)n && types[type];
+}
+
+/* Returns whether the member of a union is a known type. */
+static bool footer_read_logical(footer_reader *r, const thrift_field *field)
+{
+    thrift_field f = { .id = 0 };
+    bool known = false;
+    if (field->type != THRIFT_STRUCT) {
+        thrift_skip(&r->t, field->type);
+        return false;
+    }
+    while (thrift_next(&r->t, &f)) {
+        known = footer_is_in(footer_logical, sizeof footer_logical, f.id);
+        thrift_skip(&r->t, f.type);
+    }
+    return known;
+}
+
+/* Reads an element of the schema. The byte of a column is one of the names'
+ * memory, as the element takes more bytes of the footer. */
+static void footer_read_element(footer_reader *r)
+{
+    int64_t type = -1, converted = -1;
+    bool known = true;
+    thrift_field f = { .id = 0 };
+    while (footer_goes_on(r) && thrift_next(&r->t, &f))
+        if (f.id == 1)
+            thrift_integer(&r->t, &f, &type);
+        else if (f.id == 6)
+            thrift_integer(&r->t, &f, &converted);
+        else if (f.id == 10)
+            known = footer_read_logical(r, &f);
+        else
+            thrift_skip(&r->t, f.type);
+    if (type < 0 || !footer_goes_on(r))
+        return;
+    if (converted >= 0)
+        known &= footer_is_in(footer_converted, sizeof footer_converted,
+                              converted);
+    r->list->names[r->columns++] = (char)known;
 }
 
 /* ---- The path ----------------------------------------------------------- */
@@ -170,11 +254,12 @@ static bly_status footer_place(bly_contained *one, const footer_chunk *chunk,
 
 static void footer_list(footer_reader *r, const footer_chunk *chunk)
 {
+    bool known = r->column < r->columns && r->list->names[r->column] != 0;
     bly_contained one = {
         .column = chunk->name != NULL ? chunk->name : "",
         .group = r->list->is.groups,
         .keys = chunk->values < 0 ? UINT64_MAX : (uint64_t)chunk->values,
-        .as = chunk->type >= 0 && chunk->type < FOOTER_TYPES
+        .as = known && chunk->type >= 0 && chunk->type < FOOTER_TYPES
             ? footer_forms[chunk->type] : NULL,
     };
     r->status = footer_place(&one, chunk, r->source);
@@ -204,6 +289,7 @@ static void footer_read_chunk(footer_reader *r)
         r->status = status_fail(BLY_ECORRUPT, "a column in row group %" PRIu64
                                 " has no description: the file is damaged: "
                                 "copy it again", r->list->is.groups);
+    r->column++;
 }
 
 /* ---- Row groups --------------------------------------------------------- */
@@ -224,6 +310,7 @@ static void footer_read_list(footer_reader *r, int64_t id,
 
 static void footer_read_group(footer_reader *r)
 {
+    r->column = 0;
     footer_read_list(r, 1, footer_read_chunk);
     r->list->is.groups++;
 }
@@ -266,7 +353,12 @@ static bly_status footer_read(contents_list *out, const uint8_t *footer,
         return status_fail(BLY_ENOMEM, "out of memory: the names of columns "
                            "take %" PRIu64 " bytes", bytes);
     out->names_room = (size_t)bytes;
-    footer_read_list(&r, 4, footer_read_group);
+    footer_read_list(&r, 2, footer_read_element);
+    out->names_used = (size_t)r.columns;
+    if (footer_goes_on(&r)) {
+        r.t.at = footer;
+        footer_read_list(&r, 4, footer_read_group);
+    }
     if (r.status != BLY_OK || r.t.bad == NULL)
         return r.status;
     return status_fail(BLY_ECORRUPT, "read as a Parquet file: byte %" PRIu64

@@ -145,6 +145,7 @@ static void formats_fill(void)
             .writer = kind->foreign->writer,
             .recognised = kind->foreign->looks != NULL,
             .numbers = kind->foreign->numbers,
+            .told = kind->foreign->fields,
         };
         formats_list[i] = &formats_infos[i];
     }

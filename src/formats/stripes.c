@@ -703,6 +703,7 @@ static bly_status stripes_list_column(stripes_file *file, const stripes_type *t,
         .column = t->column, .lacks = lacks, .group = first, .keys = UINT64_MAX,
         .as = t->kind < STRIPES_TYPES ? stripes_forms[t->kind].as : NULL,
     };
+    one.parts = groups;
     if (lacks != NULL)
         return contents_add(file->list, &one, file->source);
     if (groups > stripes_most(&file->list->packing, t->bytes))
@@ -711,7 +712,6 @@ static bly_status stripes_list_column(stripes_file *file, const stripes_type *t,
     one.format = t->format;
     one.offset = t->offset;
     one.bytes = t->bytes;
-    one.parts = groups;
     for (; one.part < groups && status == BLY_OK; one.part++, one.group++) {
         uint64_t left = stripe->rows - one.part * stride;
         if (!t->repeated)

@@ -26,6 +26,7 @@ enum {
     STRIDES_WORK = 1 << 17,             /* words of all rows that are made   */
     STRIDES_LOOK = 1 << 11,             /* words of a row that is given      */
     STRIDES_ASKED = 256,                /* positions, most, in such a row    */
+    STRIDES_CLASSES = 256,              /* over which they are spread evenly */
     STRIDES_KEPT = 64
 };
 
@@ -79,7 +80,7 @@ static void strides_rotate(const strides *s, uint64_t *h)
 /* Returns whether positions are the sum of a start and equal steps. */
 static bool strides_sums(const strides *s)
 {
-    return s->form != STRIDES_POWERS && s->form != STRIDES_CUBIC;
+    return s->form < STRIDES_POWERS;
 }
 
 /* Returns whether position i does not depend on the start. */
@@ -201,13 +202,27 @@ static uint64_t strides_with(const strides *s, uint64_t word, uint64_t residue,
     return word > strides_mask(s) ? word - modulus : word;
 }
 
+/* Returns the largest power of two that divides m. */
+static uint64_t strides_classes(const strides *s)
+{
+    return s->m & (~s->m + 1);
+}
+
+/* Returns the number of classes for form EVEN. More than k of them, with one
+ * position or none in each, make no difference. */
+static uint64_t strides_even(const strides *s)
+{
+    uint64_t classes = strides_classes(s);
+    return classes < STRIDES_CLASSES ? classes : STRIDES_CLASSES;
+}
+
 /* Returns the rate of a row for positions a g^i. Modulo the largest power of
  * two that divides m they follow from a; modulo the rest they are taken for
  * independent. */
 static double strides_look_powers(const strides_row *row, const strides *s)
 {
     double set[STRIDES_FEW] = { 0 }, sum = 0;
-    uint64_t classes = s->m & (~s->m + 1);
+    uint64_t classes = strides_classes(s);
     for (uint64_t i = 0; i < s->m; i++)
         set[i % classes] += row->set[i];
     for (uint64_t x = 0; x < classes; x++) {
@@ -222,6 +237,31 @@ static double strides_look_powers(const strides_row *row, const strides *s)
     return sum / (double)classes;
 }
 
+/* Returns the rate of a row for positions that are spread evenly. For class x
+ * modulo a power of two, `few` is the chance that all its positions are set, if
+ * it has its share of k rounded down, and `more` if it has one more. */
+static double strides_look_even(const strides_row *row, const strides *s)
+{
+    double few[STRIDES_CLASSES] = { 0 }, more[STRIDES_CLASSES];
+    uint64_t classes = strides_even(s);
+    for (uint64_t i = 0; i < s->m; i++)
+        few[i % classes] += row->set[i];
+    for (uint64_t x = 0; x < classes; x++) {
+        double set = few[x] * (double)classes / (double)s->m;
+        few[x] = pow(set, (double)(s->k / classes));
+        more[x] = set * few[x];
+    }
+    for (uint64_t half = classes / 2; half > 0; half /= 2)
+        for (uint64_t x = 0; x < half; x++) {
+            double odd = (few[x] * more[x + half] + more[x] * few[x + half])
+                       / 2;
+            bool one = s->k / half % 2 != 0;
+            few[x] = one ? odd : few[x] * few[x + half];
+            more[x] = one ? more[x] * more[x + half] : odd;
+        }
+    return few[0];
+}
+
 /* Returns the rate of a row: the mean over the residues of a step. */
 static double strides_look(strides_row *row, const strides *s,
                            uint64_t *random)
@@ -230,6 +270,8 @@ static double strides_look(strides_row *row, const strides *s,
     double sum = 0;
     if (s->form == STRIDES_POWERS)
         return strides_look_powers(row, s);
+    if (s->form == STRIDES_EVEN)
+        return strides_look_even(row, s);
     strides_turn(row, s);
     for (uint64_t step = 0; step < modulus; step++) {
         uint64_t h[STRIDES_WORDS];
@@ -246,9 +288,29 @@ static double strides_look(strides_row *row, const strides *s,
     return sum / (double)modulus;
 }
 
+/* Adds a key whose positions are spread evenly, drawn from this state. */
+static void strides_add_even(strides_row *row, const strides *s, uint64_t *h)
+{
+    uint32_t in[STRIDES_CLASSES] = { s->k };
+    uint64_t classes = strides_even(s);
+    for (uint64_t half = 1; half < classes; half *= 2)
+        for (uint64_t x = 0; x < half; x++) {
+            uint32_t all = in[x];
+            in[x] = all / 2 + (all & strides_draw(h) & 1);
+            in[x + half] = all - in[x];
+        }
+    for (uint64_t x = 0; x < classes; x++)
+        for (uint32_t i = 0; i < in[x]; i++)
+            row->set[x + strides_draw(h) % (s->m / classes) * classes] = true;
+}
+
 /* Adds the key of a hash of so many words. */
 static void strides_add(strides_row *row, const strides *s, uint64_t *h)
 {
+    if (s->form == STRIDES_EVEN) {
+        strides_add_even(row, s, h);
+        return;
+    }
     strides_rotate(s, h);
     for (uint32_t i = 0; i < s->k; i++) {
         h[0] *= s->form == STRIDES_POWERS ? s->factor : 1;

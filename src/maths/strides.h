@@ -24,6 +24,15 @@
  * positions to one place, and two keys share a run of positions only if a and b
  * are equal modulo m. The rate is that of independent positions, and n / m^2.
  *
+ * Positions of the form EVEN are independent but for their lowest bits. The
+ * hash of position i begins with s + i t, t odd, and each further step permutes
+ * the numbers modulo any power of two, as XOR and multiplication by an odd
+ * number do. Positions i and j then have equal residues modulo 2^b if and only
+ * if i = j (mod 2^b). If 2^b divides m, each class modulo 2^b has its share of
+ * the k positions, rounded down or up: half of those in a class modulo 2^(b-1),
+ * and of an odd number, the last one lies in either half with the chance 1/2.
+ * In long rows this makes no difference.
+ *
  * (1) is of first order: counted rates are up to 15 % above it. It is useless
  * for 1 to 10 keys, since a key may then set all multiples of a divisor of m.
  * Rows of up to STRIDES_FEW bits are therefore built from drawn keys, some of
@@ -50,8 +59,10 @@ typedef enum {
     STRIDES_FOUR,                       /* two starts and two steps, in turn */
     STRIDES_ALONE,                      /* a, the step b alone, a + 2 b, …   */
     STRIDES_POWERS,                     /* a g^i modulo 2^64                 */
-    STRIDES_CUBIC                       /* a + i b + (i^3 - i) / 6, which does
+    STRIDES_CUBIC,                      /* a + i b + (i^3 - i) / 6, which does
                                            not wrap                          */
+    STRIDES_EVEN                        /* each class modulo a power of two has
+                                           its share; else independent       */
 } strides_form;
 
 typedef struct {

@@ -147,7 +147,8 @@
     X(clubcard, MORE)                                                          \
     X(orc, MORE)                                                               \
     X(poppy, MORE)                                                             \
-    X(npmbloom, MORE)
+    X(npmbloom, MORE)                                                          \
+    X(valkey, MORE)
 
 /* ---- The choice ---------------------------------------------------------
  *

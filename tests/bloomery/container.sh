@@ -87,7 +87,7 @@ try query --json parts.sst letters
 out_has 'query: json, of each group' 0 '"group": *2'
 try query -q parts.sst --key b4
 silent 'query: one key'
-try query --column a --groups --as int64 some.parquet --key 7
+try query --column a --groups --as text some.parquet --key 7
 check 'query: where a filter lacks any key may be' \
     test "$(cat out)" = "$(printf '1\t7')"
 check 'query: and a note says so' grep -q \
@@ -101,11 +101,9 @@ for other in 'all.parquet' 'ours.bly'; do
     refused "query: of two files, one of numbers, and $other" \
         'of the form int64, and '.*' of the form text: build both'
 done
-try query --column a --as text -F int.parquet -F ours.bly --key k0
-out_is 'query: of two files, as text' 0 'k0\n'
 try query --column a some.parquet --key k0
 refused 'query: a column of two types' \
-    "two columns are named 'a', one of text and one of int64.*give the class .*--as"
+    "two columns are named 'a', one of text and one of int64.*another name"
 
 # ---- Compressed ORC files -----------------------------------------------------
 
@@ -136,23 +134,27 @@ done
 
 # ---- Columns of unknown types -------------------------------------------------
 
-# If a column's type is missing or unknown, the bytes of its keys are not
-# guessed.
+# If a column's type is missing, unknown or not in the schema, the bytes of its
+# keys are not guessed.
 beginning() {
     head -c 51 all.parquet      # the magic, and the filter
 }
+schema='\051\034\025\014\0'   # of one column, of type BYTE_ARRAY
 { beginning
-  printf '\111\034\031\034\074\025\022\051\030\001a\266\010\0\0\0\0'
-  printf '\021\0\0\0PAR1'; } >nine.parquet
+  printf '%b' "$schema" '\051\034\031\034\074\025\022\051\030\001a' \
+      '\0266\010\0\0\0\0\026\0\0\0PAR1'; } >nine.parquet
 { beginning
-  printf '\111\034\031\034\074\071\030\001a\266\010\0\0\0\0'
-  printf '\017\0\0\0PAR1'; } >untold.parquet
+  printf '%b' "$schema" '\051\034\031\034\074\071\030\001a' \
+      '\0266\010\0\0\0\0\024\0\0\0PAR1'; } >untold.parquet
 { beginning
-  printf '\111\034\031\034\074\025\014\051\030\0\266\010\0\0\0\0'
-  printf '\020\0\0\0PAR1'; } >nameless.parquet
-for file in nine untold; do
+  printf '\111\034\031\034\074\025\014\051\030\001a'
+  printf '\266\010\0\0\0\0\021\0\0\0PAR1'; } >bare.parquet
+{ beginning
+  printf '%b' "$schema" '\051\034\031\034\074\025\014\051\030\0' \
+      '\0266\010\0\0\0\0\025\0\0\0PAR1'; } >nameless.parquet
+for file in nine untold bare; do
     try query --column a $file.parquet keys
-    refused "query: a column, $file" "type of column 'a' is unknown: give"
+    refused "query: a column, $file" "type of column 'a' is unknown, or .* give"
     try query --column a --as text -c $file.parquet keys
     out_is "query: a column, $file, by --as" 0 '2\n'
 done
@@ -160,6 +162,77 @@ try query nameless.parquet keys
 refused 'query: a column without a name' "choose one with --column: ''"
 try query --column '' -c nameless.parquet keys
 out_is 'query: a column without a name, asked' 0 '2\n'
+
+# A price of 1.50, stored as 150.
+echo 150 | "$BLOOMERY" build -k parquet --as int64 -n 10 -o price.filter 2>err
+printf PAR1 >price.parquet
+cat price.filter >>price.parquet
+printf '%b' '\051\034\025\004\0125\012\0' \
+    '\051\034\031\034\074\025\004\051\030\001p\0266\010\0\0\0\0' \
+    '\030\0\0\0PAR1' >>price.parquet
+for price in 1.50 150; do
+    try query --column p price.parquet --key $price
+    refused "query: a decimal, $price" "type of column 'p' .*as a decimal: give"
+done
+try query --column p --as int64 price.parquet --key 150
+out_is 'query: a decimal as it is stored' 0 '150\n'
+
+# ---- Classes that differ from the type ---------------------------------------
+
+for class in int32 int64 number double utf16 domain; do
+    try query --column a --as $class all.parquet --key 7
+    refused "query: texts, as $class" "are of the class text, not $class: leave"
+done
+for class in text hex int32 number float any; do
+    try query --column a --as $class int.parquet --key 07
+    refused "query: numbers, as $class" "are of the class int64, not $class: le"
+done
+printf '%s\n' 6b30 6b31 6b32 >digits
+try query --column a --as hex all.parquet digits
+out_is 'query: texts, as hex' 0 '6b30\n6b31\n'
+try query --column a --as bytes all.parquet keys
+out_is 'query: texts, as bytes' 0 'k0\nk1\n'
+try query --column a --as int64 int.parquet --key 7
+status_is 'query: numbers, as what they are' 1
+from_corpus orc numbers.orc
+for class in int32 int64 number; do
+    try query --column x --as $class --groups numbers.orc --key -50000000
+    out_is "query: numbers of ORC, as $class" 0 '0\t-50000000\n'
+done
+try query --column x --as double numbers.orc --key -50000000
+refused 'query: numbers of ORC, as double' 'of the class int64, not double'
+try query --column s --as int64 numbers.orc --key 7
+refused 'query: texts of ORC, as numbers' 'of the class text, not int64'
+try query --as int64 parts.sst --key 7
+status_is 'query: a table with keys of any class' 1
+
+# ---- Groups without a filter --------------------------------------------------
+
+# Two columns a.b of an ORC file with row groups of one row, in stripes of 3 and
+# 2 rows. One of the columns has no filter.
+cat >twins.hex <<'END'
+4f52430a0c08041a0800000000000000000a0c08041a0800000000000000000a0c08041a0800
+000000000000000a0608081003182a1204080018011204080018011204080018011204080018
+010a0c08041a0800000000000000000a0c08041a0800000000000000000a0608081003181c12
+04080018011204080018011204080018011204080018011a0a0803102a1800202028031a0a08
+4d101c180020202802220e080c100110021a03612e621a0161220208072207080c10031a0162
+220208074001083b1000188080102202000c300682f403034f524315
+END
+from_hex twins.hex twins.orc
+try query --column a.b --groups twins.orc --key zz
+check 'query: groups where one of two columns has no filter' \
+    test "$(cat out)" = "$(printf '0,1,2,3,4\tzz')"
+# A stripe of 2^40 row groups, which has no filter.
+cat >far.hex <<'END'
+4f52430a0c08041a0800000000000000000a0608081001180e12040800180112040800180112
+04080018011204080018011204080018011204080018011204080018011204080018011a0a08
+03100e1800202028011a0f0831100018002018288080808080202207080c10011a0161220208
+074001082c1000188080102202000c300682f403034f524315
+END
+from_hex far.hex far.orc
+try query --column a far.orc --key zz
+refused 'query: more groups than memory' \
+    'its filters take more than .* of memory.*--unpack-limit'
 
 # ---- Refusals ----------------------------------------------------------------
 

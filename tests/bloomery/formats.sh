@@ -259,6 +259,12 @@ try query -c grown.bf keys
 out_is 'query: what has grown' 0 '1000\n'
 try build -k redisbloom:growth=0 -n 100 -o full.bf keys
 refused 'build: what does not grow' 'growth=2'
+try build -k valkey -n 100 -o grown.valkey keys
+silent 'build: a chain of Valkey grows'
+try query -c grown.valkey keys
+out_is 'query: what has grown, of Valkey' 0 '1000\n'
+try build -k valkey:expansion=0 -n 100 -o full.valkey keys
+refused 'build: what does not grow, of Valkey' 'expansion=2'
 try build -k rediscuckoo -n 1000 -o copies.cf keys keys
 silent 'build: copies'
 try count copies.cf keys
@@ -453,5 +459,58 @@ if [ "$(uname)" = Linux ]; then
     check 'query: the file is not read for it' [ "$kibibytes" -lt 524288 ]
 fi
 rm large
+
+# ---- Options that a file does not record -----------------------------------
+try build -k cassandra:version=ka -o old-Filter.db numbers
+untold="no more keys .* 'old-Filter\.db' does not record .* 'bloomery kinds cassandra'"
+try query -c --format cassandra old-Filter.db numbers
+check 'query: a note if an option of the format may be wrong' \
+    grep -q "$untold" err
+try query -c --format cassandra -i old-Filter.db numbers
+check 'query: also with options for the keys' grep -q "$untold" err
+try query -c --format cassandra:version=ka old-Filter.db strangers
+check 'query: no note if the option is given' [ ! -s err ]
+
+printf '%s\n' a,1 a,2 b,1 b,3 >issued
+printf '%s\n' a,2 b,3 >revoked
+try build -k clubcard:keys=comma --within issued -o f.card revoked
+printf '%s\n' a,1 a,2 a2 c,1 >asked
+try query --format clubcard:keys=comma f.card asked
+check 'a key without its group may be there' sh -c 'printf "a,2\na2\n" | cmp - out'
+check 'and a note says so' \
+    grep -q "without the group in front that 'f.card' needs.*: 1 of 4 " err
+try query -c --format clubcard:keys=comma f.card issued
+out_is 'keys with groups' 0 '2\n'
+check 'and no note' [ ! -s err ]
+try query -q --format clubcard:keys=tab f.card --key a,1
+check 'with the wrong keys= as well' [ "$(cat status)" = 0 ]
+
+# mistyped NAME OPTIONS...: refused, as no key could be found.
+mistyped() {
+    name=$1
+    shift
+    try "$@"
+    check "$name" \
+        sh -c 'grep -q "has no keys of the form .* use .*type=" err && ! test -s out'
+    check "$name: status" [ "$(cat status)" = 2 ]
+}
+try build -k rustbloom:type=int --as int64 -o int.rb numbers
+try query -c --format rustbloom:type=int --as int64 int.rb numbers
+out_is 'numbers of the type int are found' 0 '1000\n'
+try query -c --format rustbloom:type=int --as hex int.rb --key 0500000000000000
+out_is 'and bytes of one' 0 '1\n'
+mistyped 'query: numbers that are no str' query --as int64 int.rb numbers
+mistyped 'query: texts that are no int' \
+    query --format rustbloom:type=int int.rb numbers
+mistyped 'add: numbers that are no str' add --as int32 int.rb strangers
+mistyped 'add: texts that are no int' \
+    add --format rustbloom:type=int int.rb strangers
+mistyped 'serve: numbers that are no str' serve --as int64 int.rb
+mistyped 'build: numbers that are no str' \
+    build -k fastbloom:version=14 --as int64 -o int.fast numbers
+mistyped 'build: real numbers that are no int' \
+    build -k orc:type=int --as double -o int.orc numbers
+mistyped 'build: integers of no type' \
+    build -k pyprobables --as int64 -o int.blm numbers
 
 finish

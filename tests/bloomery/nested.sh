@@ -261,6 +261,11 @@ printf 'get [10.9.8.7]\nget IPv6:2001:db8::1\nget [ipv6:2001:db8::1]\nget [2001:
     try serve --protocol tcp_table nets.bly six.bly
 printf '200 OK\n200 OK\n200 OK\n200 OK\n500 not%%20found\n' >want
 check 'Postfix: addresses as mail and URLs write them' cmp out want
+printf 'get 50%%25 of all\nget a%%25b.org@example.org\nget [fe80::1%%25eth0]\n' |
+    try serve --protocol tcp_table nets.bly six.bly
+printf '500 not%%20found\n500 not%%20found\n400\n' >want
+check 'Postfix: a % is a fault only in what may be an address of IPv6' \
+    sh -c 'sed "s/^400 .*/400/" out | cmp - want'
 printf '192.0.2.7\n192.0.2\n' | try serve --protocol squid names.bly
 check 'Squid: addresses are within no domain' \
     sh -c 'sed -n 1p out | grep -x ERR && sed -n 2p out | grep "^BH "'

@@ -213,6 +213,7 @@ build_rare("any.bly", [b"Apple", b"7"], "--as", "any")
 build_rare("folded.bly", [b"Apple"], "-i", "--trim")
 build_rare("number.bly", [b"7", b"-1.5"], "--as", "number")
 build_rare("hex.bly", [b"00ff", b"abcd"], "--as", "hex")
+build_rare("str.rb", [b"7", b"pear"], "-k", "rustbloom")
 build_rare("wide.bly", ["é".encode(), b"Apple"], "--as", "utf16", "-i")
 build_rare("cr.bly", [b"Apple\r"], "--keep-cr")
 
@@ -564,7 +565,7 @@ def test_http():
 def test_http_forms():
     """HTTP: forms of filters, and as=, which must not contradict them"""
     s = Server("--http", str(port), "folded.bly", "number.bly", "hex.bly",
-               "nul.bly", "any.bly", "wide.bly")
+               "nul.bly", "any.bly", "wide.bly", "str.rb")
     web = Web(s)
     for path in ("filter=folded&key=+aPPLE", "filter=folded&key=APPLE&as=text",
                  "filter=number&key=7.0", "filter=number&key=7&as=number",
@@ -573,7 +574,8 @@ def test_http_forms():
                  "filter=nul&key=610062&as=hex", "filter=any&key=Apple",
                  "filter=any&key=7&as=text", "filter=any&key=37&as=hex",
                  "filter=any&key=7&as=any", "filter=wide&key=%C3%A9",
-                 "filter=wide&key=APPLE&as=utf16", "key=7"):
+                 "filter=wide&key=APPLE&as=utf16", "filter=str&key=7",
+                 "filter=str&key=37&as=hex", "key=7"):
         equal(web.get("/contains?" + path), TRUE)
     for path in ("filter=folded&key=pear", "filter=number&key=8",
                  "filter=hex&key=ff", "filter=nul&key=610062",
@@ -585,7 +587,8 @@ def test_http_forms():
                  "filter=nul&key=7&as=text", "filter=folded&key=7&as=any",
                  "key=7&as=text", "filter=number&key=seven", "filter=number&key",
                  "filter=hex&key=0", "filter=wide&key=%ff", "key=pear",
-                 "filter=any&key=seven&as=number"):
+                 "filter=any&key=seven&as=number",
+                 "filter=str&key=7&as=int64", "filter=str&key=7&as=double"):
         web.is_wrong(400, "/contains?" + path)
     for body, wanted in (('[7, "7.0", 8]', [True, True, False]),
                          ('["-1.50"]', [True])):
@@ -595,7 +598,7 @@ def test_http_forms():
     web.is_wrong(400, "/contains?filter=number&as=text", '[7]')
     equal([one["keys"] for one in json.loads(web.get("/info")[1])],
           ["text:case=lower,trim", "number", "hex", "bytes", "any",
-           "utf16:case=lower"])
+           "utf16:case=lower", "any"])
     s.stop()
 
 

@@ -1,5 +1,5 @@
-# wrapped.sh - filters inside compressed files, hexadecimal digits, JSON or
-# objects of Java.
+# wrapped.sh - filters inside compressed files, hexadecimal digits, JSON,
+# objects of Java or dumps of Valkey.
 . "${1:?}/lib.sh"
 
 seq 100 >keys
@@ -48,6 +48,13 @@ check 'hex: united with itself' cmp w.bip37 both
 hex l.filter >l.hex
 try query -c --format leveldb l.hex keys
 out_is 'hex: of a format that takes nearly any bytes' 0 '100\n'
+cp l.hex kept.hex
+for change in 'add l.hex' 'remove l.hex' 'resize -n 500 l.hex'; do
+    # shellcheck disable=SC2086  # words
+    try $change --format leveldb
+    refused "hex: $change" "'l.hex' is written as text, .* 'bloomery convert"
+done
+check 'hex: and the file stays as it was' cmp l.hex kept.hex
 mkfifo pipe
 cat l.hex >pipe &
 try query -c --format leveldb pipe keys
@@ -119,7 +126,7 @@ try query --format bip37 odd.hex keys
 refused 'hex: an odd number' 'odd number of hexadecimal digits: fetch it again'
 try info --format bip37 odd.hex
 refused 'hex: an odd number, info' 'odd number'
-keeps 'hex: what changes a filter does not take it' 'filterload' bare.hex \
+keeps 'hex: what changes a filter does not take it' 'written as text' bare.hex \
     add --format bip37 bare.hex keys
 
 # ---- JSON --------------------------------------------------------------------
@@ -129,6 +136,8 @@ printf '{"id":1,"result":{"note":"a \\"logsBloom\\": b","logsBloom" :\n "0x%s"}}
     "$bloom" >block.json
 try query -c block.json keys
 out_is 'json: a block' 0 '100\n'
+keeps 'json: what changes a filter does not take it' 'written as text' \
+    block.json add block.json others
 try info block.json
 out_has 'json: what it is' 0 'kind +ethereum'
 printf '[{"logsBloom":"0x%s"},{"logsBloom":"0x%s"}]' "$bloom" "$bloom" >two.json
@@ -334,7 +343,7 @@ out_has 'compressed: cut short, json' 2 '"ok": *false'
 gzip -c keys >text.gz
 try query text.gz keys
 refused 'compressed: no filter in it' 'text.gz: not a Bloomery filter'
-keeps 'compressed: what changes a filter does not take it' 'decompress it first' \
+keeps 'compressed: what changes a filter does not take it' "is compressed, .* 'bloomery convert" \
     a.bloom.gz add a.bloom.gz others
 
 # ---- Objects of Java ---------------------------------------------------------
@@ -363,5 +372,38 @@ done
 sed 's/BloomFilterImpl/CountMinSketch/' spark1.object >other.object
 try query other.object --key key-0
 refused 'object: of another class' 'an object of Java, but not a Bloom filter'
+
+# ---- Dumps of Valkey ---------------------------------------------------------
+
+for form in valkey valkey-grown; do
+    bytes "$1" $form >$form
+    bytes "$1" $form-dump >$form.dump
+    try query $form.dump --key key-0 --key key-98
+    out_is "dump: $form" 0 'key-0\nkey-98\n'
+    try convert --to valkey $form.dump $form.back
+    check "dump: the same bytes of $form" cmp $form $form.back
+    try convert --to valkey - $form.back <$form.dump
+    check "dump: from a pipe, $form" cmp $form $form.back
+    { cat $form.dump && echo; } >line.dump
+    try convert --to valkey line.dump $form.back
+    check "dump: with the end of a line, $form" cmp $form $form.back
+    for bytes in 10 21 40 150 200; do
+        head -c $bytes $form.dump >cut.dump
+        try query cut.dump --key key-0
+        refused "dump: $bytes bytes of $form" cut.dump
+    done
+    refused "dump: cut short, $form" 'dumped, and damaged or cut short'
+    { cat $form.dump && printf x; } >long.dump
+    try query long.dump --key key-0
+    refused "dump: with another byte, $form" 'dumped, and damaged'
+    try add $form.dump keys
+    refused "dump: $form is not changed" .
+done
+bytes "$1" valkey-packed-dump >packed.dump
+try query packed.dump --key key-0
+refused 'dump: compressed' 'set rdbcompression to no'
+{ head -c 60 valkey.dump && printf X && tail -c +62 valkey.dump; } >bad.dump
+try query bad.dump --key key-0
+refused 'dump: a wrong byte' 'dumped, and damaged'
 
 finish

@@ -134,6 +134,7 @@ typedef struct {
     unsigned    type;
     uint64_t    offset, bytes;
     bool        measured, encrypted, elsewhere;
+    unsigned    converted, logical;     /* of its column, plus 1; 0: none    */
 } chunk;
 
 static void put_chunk(made *m, const chunk *c)
@@ -172,16 +173,34 @@ static void put_chunk(made *m, const chunk *c)
     put_number(m, 0, 1);
 }
 
+/* The schema's element of a column. */
+static void put_element(made *m, const chunk *c)
+{
+    put_i64(m, 1, 0, c->type);
+    put_field(m, 4, 1, 8);
+    put_text(m, "a column");
+    if (c->converted > 0)
+        put_i64(m, 6, 4, c->converted - 1);
+    if (c->logical > 0) {
+        put_field(m, 10, c->converted > 0 ? 6 : 4, 12);
+        put_field(m, c->logical - 1, 0, 12);
+        put_number(m, 0, 2);
+    }
+    put_number(m, 0, 1);
+}
+
 static void put_footer(made *m, const chunk *chunks, size_t groups,
                        size_t columns)
 {
     size_t begin = m->n;
     put_i64(m, 1, 0, 2);
     put_field(m, 2, 1, 9);
-    put_number(m, 0x1C, 1);                         /* a schema of one:      */
+    put_number(m, (columns + 1) << 4 | 12, 1);
     put_field(m, 4, 0, 8);
     put_text(m, "schema");
     put_number(m, 0, 1);
+    for (size_t i = 0; i < columns; i++)
+        put_element(m, &chunks[i]);
     put_i64(m, 3, 2, 77);
     put_field(m, 4, 3, 9);
     put_number(m, groups << 4 | 12, 1);
@@ -266,26 +285,73 @@ static void test_parquet(void **state)
     bly_container_free(NULL);
 }
 
+/* Verifies how values of a column are written; NULL: that is unknown. */
+static void written(const chunk *column, const char *as)
+{
+    made m = { .n = 0 };
+    put(&m, "PAR1", 4);
+    put_footer(&m, column, 1, 1);
+    bly_container *c = opened(&m);
+    const bly_contained *listed = bly_container_contents(c)->filters;
+    if (as == NULL)
+        assert_null(listed->as);
+    else
+        assert_string_equal(listed->as, as);
+    assert_string_equal(listed->lacks, "has no filter");
+    bly_container_free(c);
+}
+
 static void test_parquet_types(void **state)
 {
     (void)state;
     static const char *const as[] = {
-        NULL, "int32", "int64", "hex", "float", "double", "text", "hex", NULL,
+        NULL, "int32", "int64", NULL, "float", "double", "text", "hex", NULL,
     };
-    for (unsigned type = 0; type < sizeof as / sizeof *as; type++) {
-        const chunk one = { .path = { "c" }, .type = type };
-        made m = { .n = 0 };
-        put(&m, "PAR1", 4);
-        put_footer(&m, &one, 1, 1);
-        bly_container *c = opened(&m);
-        const bly_contained *listed = bly_container_contents(c)->filters;
-        if (as[type] == NULL)
-            assert_null(listed->as);
+    for (unsigned type = 0; type < sizeof as / sizeof *as; type++)
+        written(&(chunk){ .path = { "c" }, .type = type }, as[type]);
+}
+
+/* Verifies the converted types 0 to 23 and the logical types 0 to 17, where x
+ * is a type whose values are not stored as they are written: DECIMAL, INTERVAL,
+ * FLOAT16, those of groups, and unknown ones. */
+static void test_parquet_annotations(void **state)
+{
+    (void)state;
+    static const char converted[] = ".xxx.x" "..............." "xxx";
+    static const char logical[] = "x.xx.x" "...x....." "xxxxxx";
+    for (unsigned i = 0; i < sizeof converted - 1; i++)
+        written(&(chunk){ .path = { "c" }, .type = 2, .converted = i + 1 },
+                converted[i] == 'x' ? NULL : "int64");
+    for (unsigned i = 0; i < sizeof logical - 1; i++)
+        written(&(chunk){ .path = { "c" }, .type = 6, .logical = i + 1 },
+                logical[i] == 'x' ? NULL : "text");
+    written(&(chunk){ .path = { "c" }, .type = 1, .converted = 6,
+                      .logical = 11 }, NULL);
+    written(&(chunk){ .path = { "c" }, .type = 1, .converted = 18,
+                      .logical = 11 }, "int32");
+}
+
+/* The columns of a schema are those of each row group, in this order. */
+static void test_parquet_schema(void **state)
+{
+    (void)state;
+    const chunk chunks[] = {
+        { .path = { "a" }, .type = 1 },
+        { .path = { "b" }, .type = 1, .converted = 6 },
+        { .path = { "a" }, .type = 1 },
+        { .path = { "b" }, .type = 1 },
+    };
+    made m = { .n = 0 };
+    put(&m, "PAR1", 4);
+    put_footer(&m, chunks, 2, 2);
+    bly_container *c = opened(&m);
+    const bly_contained *listed = bly_container_contents(c)->filters;
+    for (size_t i = 0; i < 4; i++)
+        if (i % 2 == 0)
+            assert_string_equal(listed[i].as, "int32");
         else
-            assert_string_equal(listed->as, as[type]);
-        assert_string_equal(listed->lacks, "has no filter");
-        bly_container_free(c);
-    }
+            assert_null(listed[i].as);
+    bly_container_free(c);
 }
 
 /* The Parquet project's test data, with field 15 and without. */
@@ -344,8 +410,8 @@ static void test_parquet_refused(void **state)
     refused(&m, BLY_ECORRUPT, "column 'c' in row group 0 should begin at "
                               "byte 1048576");
     const chunk twice[] = {
-        { .path = { "c" }, .type = 6, .offset = 4, .bytes = 60 },
-        { .path = { "d" }, .type = 6, .offset = 4, .bytes = 60 },
+        { .path = { "c" }, .type = 6, .offset = 4, .bytes = 100 },
+        { .path = { "d" }, .type = 6, .offset = 4, .bytes = 100 },
     };
     m = (made){ .n = 0 };
     put(&m, "PAR1", 4);
@@ -955,6 +1021,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT(test_parquet),
         AT(test_parquet_types),
+        AT(test_parquet_annotations),
+        AT(test_parquet_schema),
         AT(test_parquet_vectors),
         AT(test_parquet_refused),
         AT(test_parquet_chunks_of_nothing),

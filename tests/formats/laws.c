@@ -140,6 +140,27 @@ static void law_numbers_have_names(void **state)
     bly_free(filter);
 }
 
+/* `info` prints a line with each name, beside its own lines. */
+static void law_names_are_apart(void **state)
+{
+    static const char *const lines[] = {
+        "kind", "keys", "different", "form", "size", "could be", "packed",
+        "attached", "probes", "fill", "rate", "lost", "window", "saturated",
+        "labels", "hash", "geometry",
+    };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const char *name = laws_kind->foreign->numbers[i].name;
+        for (size_t k = 0; name != NULL && k < sizeof lines / sizeof *lines;
+             k++)
+            assert_string_not_equal(name, lines[k]);
+        for (size_t k = 0; name != NULL && k < i; k++)
+            if (laws_kind->foreign->numbers[k].name != NULL)
+                assert_string_not_equal(name,
+                                        laws_kind->foreign->numbers[k].name);
+    }
+}
+
 static void law_rate_is_the_plan(void **state)
 {
     (void)state;
@@ -853,6 +874,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(law_empty_knows_nothing),
         cmocka_unit_test(law_no_false_negative),
         cmocka_unit_test(law_numbers_have_names),
+        cmocka_unit_test(law_names_are_apart),
         cmocka_unit_test(law_rate_is_the_plan),
         cmocka_unit_test(law_a_key_is_told_as_seen),
         cmocka_unit_test(law_any_bytes),

@@ -273,6 +273,25 @@ static void test_lies(void **state)
     }
 }
 
+/* A column without filters is listed once per stripe, for all row groups. */
+static void test_lacking(void **state)
+{
+    const lie lacking = { .rows = 3, .kind = ROW_INDEX };
+    bly_container *c = NULL;
+    (void)state;
+    save_stripes(2, &lacking);
+    assert_said(bly_container_open(&c, "file", NULL), BLY_OK);
+    const bly_contents *is = bly_container_contents(c);
+    assert_int_equal(is->groups, 6);
+    assert_int_equal(is->n, 2);
+    for (size_t i = 0; i < is->n; i++) {
+        assert_string_equal(is->filters[i].lacks, "has no filter");
+        assert_int_equal(is->filters[i].group, 3 * i);
+        assert_int_equal(is->filters[i].parts, 3);
+    }
+    bly_container_free(c);
+}
+
 /* ---- Types -------------------------------------------------------------- */
 
 /* A type is inside one other at most, which comes before it. */
@@ -395,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT(test_two_stripes),
         AT(test_lies),
+        AT(test_lacking),
         AT(test_types_refused),
         AT(test_depth),
         AT(test_blocks),

@@ -32,10 +32,18 @@ static int build_choose(build_job *job)
 }
 
 /* Other systems' formats cannot state the form of the keys. */
-static int build_unstated(cli_build *s)
+static int build_unstated(cli_build *s, const bly_spec *spec)
 {
+    const bly_spec one = { .capacity = spec->capacity + (spec->capacity == 0),
+                           .rate = spec->rate };
     int status = forms_follow(&s->how, BLY_KEYS_UNSTATED, s->output);
+    char why[TYPED_ROOM];
+    bly_plan_t plan;
 
+    if (status == CLI_GO && bly_plan(&plan, s->kind, &one) == BLY_OK
+        && typed_against(plan.kind, plan.geometry, s->how.form, why,
+                         sizeof why))
+        return report_error("%s", why);
     if (status == CLI_GO && forms_changes(s->how.form))
         report_note("note: this file format cannot record that the keys have "
                     "the form %s: query the file with the same options",
@@ -54,7 +62,7 @@ int build_filter(cli_build *s, const cli_operands *operands)
     int status;
 
     if (filter_kind_of_family(s->kind, "foreign")
-        && build_unstated(s) == CLI_ERROR)
+        && build_unstated(s, &spec) == CLI_ERROR)
         return CLI_ERROR;
     if (s->how.stated)
         spec.form = s->how.form;

@@ -113,6 +113,18 @@ static bool asking_form(uint64_t *form, const served_filter *filter,
     return true;
 }
 
+/* Returns whether keys of the form are not of the type that a format's option
+ * names, and writes the reason. */
+static bool asking_mistyped(serve_asker *asker, const served_filter *filter,
+                            uint64_t form)
+{
+    bly_header header;
+
+    bly_header_of(&header, filter->filter);
+    return typed_against(header.kind, header.geometry, form, asker->why,
+                         sizeof asker->why);
+}
+
 /* Checks the filters from `first` up to `end` against `as`. Returns NULL, or
    the reason why one contradicts it. */
 static const char *asking_against(serve_asker *asker, size_t first, size_t end,
@@ -120,11 +132,14 @@ static const char *asking_against(serve_asker *asker, size_t first, size_t end,
 {
     uint64_t form;
 
-    for (size_t f = first; f < end; f++) {
+    for (size_t f = first; as != FORMS_UNSAID && f < end; f++) {
         const served_filter *filter = asker->set->filters[f];
+        bool follows = asking_form(&form, filter, as, asker->how->open.fold);
 
-        if (asking_form(&form, filter, as, asker->how->open.fold))
+        if (follows && !asking_mistyped(asker, filter, form))
             continue;
+        if (follows)
+            return asker->why;
         snprintf(asker->why, sizeof asker->why, "the filter's keys have the "
                  "form %s, which differs from as=%s: leave out as=, or name "
                  "another filter", forms_name(filter->stated).text,
@@ -225,15 +240,22 @@ static bool asking_is_address(const serve_request *r, bool cut_cr)
         && forms_key(BLY_KEYS_CIDR, key, room).data != NULL;
 }
 
+/* Returns whether a key may be an address with a zone: fe80::1%eth0. */
+static bool asking_has_zone(const serve_request *r)
+{
+    return memchr(r->text, ':', r->length) != NULL
+        && memchr(r->text, '%', r->length) != NULL;
+}
+
 /* Returns whether a key that cannot be read as a network or domain lies within
  * none: it is ASCII and no address, or an address of mail, or part of one of
- * IPv4 or IPv6. An address with a zone, fe80::1%eth0, may lie within one. */
+ * IPv4 or IPv6. An address with a zone may lie within a network. */
 static bool asking_outside(const serve_request *r, uint8_t class)
 {
-    bool ascii = true, v4 = true, v6 = true;
+    bool ascii = !asking_has_zone(r), v4 = true, v6 = true;
 
     for (size_t i = 0; i < r->length; i++) {
-        ascii &= r->text[i] < 0x80 && r->text[i] != '%';
+        ascii &= r->text[i] < 0x80;
         v4 &= isdigit(r->text[i]) || r->text[i] == '.';
         v6 &= isxdigit(r->text[i]) || r->text[i] == ':';
     }

@@ -195,7 +195,7 @@ static int served_follow(served_filter *f, const char *path)
     status = forms_follow(&how, f->stated, path);
     f->form = how.form;
     f->cut_cr = how.cut_cr;
-    return status;
+    return status == CLI_GO ? typed_check(f->filter, how.form, path) : status;
 }
 
 /* Stores the output of `info --json`. */

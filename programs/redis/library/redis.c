@@ -50,7 +50,7 @@ typedef struct {
     uint32_t        left;
 } redis_walk;
 
-/* Implements links_walk. */
+/* Implements chains_walk. */
 static bool redis_before(void *context, probes_row *row)
 {
     redis_walk *walk = context;
@@ -71,7 +71,7 @@ bool bly_chain_contains(const bly_chain *chain, const void *key, size_t length)
     redis_walk walk = redis_start(chain);
     uint64_t h[2];
     links_hash(h, key, length);
-    return links_have(&walk, redis_before, h);
+    return chains_have(&walk, redis_before, h, links_place);
 }
 
 static bly_status redis_keys(const bly_keys *keys, bool *present)
@@ -103,9 +103,9 @@ static bly_status redis_put(bly_link *link, const probes_row *row,
 {
     probes_key key = { .bytes = h };
     if (link->items >= link->capacity)
-        return probes_has(row, &key, links_begin, links_place)
+        return probes_has(row, &key, chains_begin, links_place)
              ? BLY_SEEN : status_plain(BLY_EFULL);
-    bly_status status = links_put(row, h);
+    bly_status status = chains_put(row, h, links_place);
     link->items += status == BLY_OK;
     return status;
 }
@@ -118,12 +118,12 @@ static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
     bly_link *last = &chain->links[chain->n - 1];
     const probes_row to = links_row(last, last->bits, last->bytes);
     redis_walk walk = { chain->links, chain->n - 1 };
-    links_keys of;
+    chains_keys of;
     probes_row row;
-    links_keys_begin(&of, keys, n, seen);
+    links_start(&of, keys, n, seen);
     while (of.n > 0 && redis_before(&walk, &row))
-        links_query(&of, &row, seen);
-    links_bring(&of, &to);
+        chains_query(&of, &row, seen, links_place);
+    chains_bring(&of, &to, links_place);
     for (size_t j = 0; j < of.n; j++) {
         size_t i = of.left[j];
         bly_status status = redis_put(last, &to, of.h[i]);

@@ -238,7 +238,7 @@ static uint64_t bip158_reach(const uint64_t *geometry)
 static const kind_foreign bip158_foreign = {
     .writer = "Bitcoin nodes: compact block filters (BIP 158)",
     .numbers = {
-        { "keys", NULL },
+        { "items", NULL },
         { "hash, end", "64 bits of the block's hash" },
         { "hash, middle", "64 bits before them" },
     },

@@ -9,13 +9,15 @@
  *
  * Use it to learn which SSTables of a table may hold a partition, without a
  * running server: for a backup, or for data that were left behind. The file
- * does not say how it was written, but its name begins with the version of the
- * SSTable, as in `nb-1-big-Filter.db`. That is the option:
+ * does not say how it was written, but its name has the version of the SSTable,
+ * as in `nb-1-big-Filter.db` or `Keyspace-Table-ka-1-Filter.db`. That is the
+ * option:
  *
- *      written by            name begins with       option
+ *      written by            version                option
  *      Cassandra 4 and 5     na, nb, da and later   (none)
  *      Cassandra 3           ma to me               cassandra:version=ma
- *      ScyllaDB              la, ma to me, ms       cassandra:version=ma
+ *      ScyllaDB              mc to me, ms           cassandra:version=ma
+ *      ScyllaDB              ka, la                 cassandra:version=ka
  *      Cassandra 1.2 to 2.2  ia to lb               cassandra:version=ka
  *
  *      bloomery query --format cassandra nb-1-big-Filter.db keys
@@ -108,8 +110,8 @@ enum {
 static const char *const cassandra_versions[] = { "na", "ma", "ka", NULL };
 
 static const kind_option cassandra_options[] = {
-    { .name = "version", .help = "of the SSTable: na and later; ma of "
-                                 "Cassandra 3 and ScyllaDB; ka of older ones",
+    { .name = "version", .help = "of the SSTable: na and later of Cassandra; "
+                                 "ma to ms; ka and others before ma",
       .choices = cassandra_versions, .standard = CASSANDRA_NA },
     { .name = NULL },
 };

@@ -5,7 +5,7 @@
  * The payload is the output of BF.SCANDUMP of Redis' module as one file: the
  * first chunk, which is the header, then the others in order. Such a filter is
  * a chain of Bloom filters, its *links*: when the last one is full, a larger
- * one is added.
+ * one is added. RedisBloom 8 has no new layout.
  *
  * WHEN TO USE IT
  *
@@ -16,6 +16,7 @@
  *
  * - No Redis server must read the filter: `scalable` is the same idea, or
  *   `standard` if the number of keys is known.
+ * - The server runs Valkey's own module: its filters are of kind `valkey`.
  * - The first link is small: such a chain has far more false positives than
  *   requested, as the reference of the Redis module shows.
  *
@@ -95,20 +96,15 @@
 
 #include "base/sizes.h"
 #include "bodies/links.h"
-#include "bodies/rows.h"
-#include "bits/hash.h"
 
 enum {
     REDISBLOOM_VERSION = 1,
     REDISBLOOM_LINKS = 0, REDISBLOOM_GROWTH = 1, REDISBLOOM_OPTIONS = 2,
-    REDISBLOOM_DRAWS = 1 << 19,         /* links that are looked into        */
     REDISBLOOM_USUAL = BLY_CHAIN_EXACT | BLY_CHAIN_LONG
 };
 
 static const double REDISBLOOM_RATE_MOST = 0.25;
 static const double REDISBLOOM_FIRST = 0.5;     /* of the rate asked for     */
-static const double REDISBLOOM_DRAWN = 0.003;   /* above it a chain's rate is
-                                                   from drawn hashes         */
 
 static const kind_option redisbloom_options[] = {
     { .name = "growth", .help = "how many times as many keys the next link is "
@@ -137,7 +133,7 @@ static redisbloom_walk redisbloom_start(const void *image)
     };
 }
 
-/* links_walk. */
+/* chains_walk. */
 static bool redisbloom_before(void *context, probes_row *row)
 {
     redisbloom_walk *walk = context;
@@ -315,7 +311,7 @@ static bool redisbloom_contains_key(const void *image, uint64_t hash,
     uint64_t h[2];
     (void)hash;
     links_hash(h, bytes, length);
-    return links_have(&walk, redisbloom_before, h);
+    return chains_have(&walk, redisbloom_before, h, links_place);
 }
 
 static void redisbloom_contains_keys(const void *image, const uint64_t *hashes,
@@ -339,12 +335,12 @@ static bly_status redisbloom_add_key(void *image, uint64_t hash,
     uint64_t h[2];
     (void)hash;
     links_hash(h, bytes, length);
-    if (links_have(&walk, redisbloom_before, h))
+    if (chains_have(&walk, redisbloom_before, h, links_place))
         return BLY_SEEN;
     (void)redisbloom_before(&last, &row);
     if (last.link.items >= last.link.capacity)
         return BLY_EFULL;
-    (void)links_put(&row, h);
+    (void)chains_put(&row, h, links_place);
     image_set_u64(file, links_at(last.links) + LINKS_OF_ITEMS,
                   last.link.items + 1);
     image_set_u64(file, LINKS_AT_ITEMS,
@@ -406,48 +402,21 @@ static bly_status redisbloom_grow(void *image, void *scratch)
 
 /* ---- Statistics -------------------------------------------------------- */
 
-/* Returns the share of random hashes that a link has. A key with a bad step has
- * it in all links, so the rates of small links are not independent. */
-static double redisbloom_drawn(const void *image)
+static void redisbloom_restart(void *walk, const void *image)
 {
-    uint64_t links = image_geometry(image, REDISBLOOM_LINKS);
-    uint64_t draws = REDISBLOOM_DRAWS / links, found = 0;
-    for (uint64_t i = 0; i < draws; i++) {
-        redisbloom_walk walk = redisbloom_start(image);
-        uint64_t h[2] = { hash_mix(2 * i * HASH_STEP),
-                          hash_mix((2 * i + 1) * HASH_STEP) };
-        found += links_have(&walk, redisbloom_before, h);
-    }
-    return (double)found / (double)draws;
+    *(redisbloom_walk *)walk = redisbloom_start(image);
 }
 
 static void redisbloom_stat(bly_info_t *out, const void *image)
 {
-    redisbloom_walk walk = redisbloom_start(image);
-    probes_row row;
-    double none = 1, set = 0, bits = 0, distinct = 0, variance = 0;
-    uint64_t capacity = 0;
-    while (redisbloom_before(&walk, &row)) {
-        bly_info_t one = { .rate = 0 };
-        probes_stat(&one, &row);
-        none *= 1 - one.rate;
-        set += one.fill * (double)row.m;
-        bits += (double)row.m;
-        distinct += one.distinct;
-        variance += one.distinct_sd * one.distinct_sd;
-        out->probes += one.probes;
-        if (!sizes_add(&capacity, capacity, walk.link.capacity))
-            capacity = UINT64_MAX;
-    }
-    out->rate = 1 - none;
-    if (image_geometry(image, REDISBLOOM_LINKS) > 1
-        && out->rate > REDISBLOOM_DRAWN)
-        out->rate = redisbloom_drawn(image);
-    out->fill = set / bits;
-    out->distinct = distinct;
-    out->distinct_sd = sqrt(variance);
-    if (image_geometry(image, REDISBLOOM_LINKS) > 1)
-        out->capacity = capacity;
+    redisbloom_walk walk;
+    uint64_t links = image_geometry(image, REDISBLOOM_LINKS);
+    chains_stat(out, image, &(chains){
+        .rows = links, .walk = &walk, .start = redisbloom_restart,
+        .next = redisbloom_before, .place = links_place,
+    });
+    if (links > 1)
+        out->capacity = redisbloom_capacity(image_payload(image), links);
 }
 
 static const kind_whole redisbloom_whole = {

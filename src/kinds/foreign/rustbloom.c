@@ -81,20 +81,13 @@
  *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
  *                 building a better Bloom filter, ESA. Its two hashes.
  */
-#include "bodies/rowfile.h"
-
-#include <math.h>
+#include "bodies/siprow.h"
 
 enum {
     RUSTBLOOM_VERSION = 1,
-    RUSTBLOOM_SEED = ROWFILE_THIRD, RUSTBLOOM_TYPE = ROWFILE_FOURTH,
-    RUSTBLOOM_OPTION_TYPE = 0, RUSTBLOOM_OPTION_SEED = 1,
-    RUSTBLOOM_K_MAX = 65536,
-    RUSTBLOOM_KEYS = 32                 /* bytes in front of the bits        */
+    RUSTBLOOM_TYPE = ROWFILE_FOURTH,
+    RUSTBLOOM_OPTION_TYPE = 0, RUSTBLOOM_OPTION_SEED = 1
 };
-
-#define RUSTBLOOM_BYTES_MAX (UINT64_C(1) << 37)
-#define RUSTBLOOM_PRIME     UINT64_C(18446744073709551557)
 
 static const char *const rustbloom_types[] = { "str", "bytes", "int", NULL };
 
@@ -109,49 +102,20 @@ static const kind_option rustbloom_options[] = {
     { .name = NULL },
 };
 
-static const double RUSTBLOOM_LN2 = 0.69314718055994530942;
-
 /* ---- The file ---------------------------------------------------------- */
-
-static const rowfile_number rustbloom_numbers[] = {
-    { "the version", 0, 1, false, ROWFILE_VERSION, 1, 1, 1, 0 },
-    { "the number of bytes", 1, 8, false, ROWFILE_M, 8,
-      1, RUSTBLOOM_BYTES_MAX, 0 },
-    { "the number of hash functions", 9, 4, false, ROWFILE_K, 1,
-      1, RUSTBLOOM_K_MAX, 0 },
-    { "the first key", 13, 8, false, RUSTBLOOM_SEED, 1, 0, UINT64_MAX, 0 },
-    { "the first key", 21, 8, false, ROWFILE_OTHER, 1, 0, UINT64_MAX, 0 },
-    { "the second key", 29, 8, false, ROWFILE_OTHER, 2, 0, UINT64_MAX, 0 },
-    { "the second key", 37, 8, false, ROWFILE_OTHER, 3, 0, UINT64_MAX, 0 },
-    { "the type of the items", 0, 0, false, RUSTBLOOM_TYPE, 1,
-      HASH_RUST_STR, HASH_RUST_INT, 0 },
-    { .name = NULL },
-};
-
-static strides rustbloom_strides(const uint64_t *geometry)
-{
-    return (strides){ .m = geometry[ROWFILE_M],
-                      .k = (uint32_t)geometry[ROWFILE_K],
-                      .form = STRIDES_ALONE, .width = 64 };
-}
 
 static bly_status rustbloom_size(uint64_t *geometry, const kind_spec *spec)
 {
-    double n = (double)spec->capacity;
-    double bytes = ceil(n * log(spec->rate)
-                        / (-8 * (RUSTBLOOM_LN2 * RUSTBLOOM_LN2)));
-    geometry[ROWFILE_M] = rowfile_row_of(8 * bytes, 8);
-    double k = round((double)geometry[ROWFILE_M] / n * RUSTBLOOM_LN2);
-    geometry[ROWFILE_K] = rowfile_whole(fmax(1, k));
-    geometry[RUSTBLOOM_SEED] = spec->option[RUSTBLOOM_OPTION_SEED];
+    siprow_size(geometry, spec->capacity, spec->rate);
+    geometry[SIPROW_SEED] = spec->option[RUSTBLOOM_OPTION_SEED];
     geometry[RUSTBLOOM_TYPE] = spec->option[RUSTBLOOM_OPTION_TYPE];
     return BLY_OK;
 }
 
 static const rowfile rustbloom_file[] = { {
-    .what = "a filter of Rust's bloomfilter", .numbers = rustbloom_numbers,
-    .head = 45, .unit = 1, .m_most = 8 * RUSTBLOOM_BYTES_MAX,
-    .limit = "2^37 bytes", .strides = rustbloom_strides,
+    .what = "a filter of Rust's bloomfilter", .numbers = siprow_numbers,
+    .head = SIPROW_HEAD, .unit = 1, .m_most = SIPROW_M_MAX,
+    .limit = "2^37 bytes", .strides = siprow_strides,
     .size = rustbloom_size,
 } };
 
@@ -182,23 +146,14 @@ static const kind_foreign rustbloom_foreign = {
 
 static void rustbloom_begin(const probes_row *row, probes_key *key)
 {
-    const uint8_t *keys = row->row - RUSTBLOOM_KEYS;
-    hash_rust type = (hash_rust)row->with[ROWFILE_WITH_FOURTH];
-    for (size_t i = 0; i < 2; i++) {
-        hash_seed secret = { image_u64(keys, 16 * i),
-                             image_u64(keys, 16 * i + 8) };
-        key->state[i] = hash_siphash_rust(key->bytes, key->length, type,
-                                          secret);
-    }
+    siprow_hash(key->state, row->row - SIPROW_KEYS, key->bytes, key->length,
+                (hash_rust)row->with[ROWFILE_WITH_FOURTH]);
 }
 
 static uint64_t rustbloom_next(const probes_row *row, probes_key *key,
                                uint64_t i)
 {
-    if (i < 2)
-        return probes_mod(row, key->state[i]);
-    uint64_t c = key->state[0] + i * key->state[1];
-    return probes_mod(row, c - (c >= RUSTBLOOM_PRIME ? RUSTBLOOM_PRIME : 0));
+    return siprow_place(row, key, i);
 }
 
 ROWFILE_KIND(rustbloom,

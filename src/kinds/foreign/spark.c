@@ -186,7 +186,7 @@ static const kind_foreign spark_foreign = {
         { "bits", NULL },
         { "k", NULL },
         { "seed", NULL },
-        { "form", "0 version 1, 1 version 2" },
+        { "layout", "0 version 1, 1 version 2" },
     },
     .looks = spark_looks,
     ROWFILE_FOREIGN(spark)

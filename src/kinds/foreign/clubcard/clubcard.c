@@ -127,8 +127,9 @@
  *
  * ANSWER
  *
- * No block of that name: no. If m of X is 0: no. If the sum is 1 in one of the
- * first k columns of X, or in Y: no. If the item is an exception: no.
+ * A key without a group, or shorter than a name: yes, as it may be in any
+ * block. No block of that name: no. If m of X is 0: no. If the sum is 1 in one
+ * of the first k columns of X, or in Y: no. If the item is an exception: no.
  * Otherwise yes. In an inverted block, yes and no are exchanged.
  *
  * EXCEPTIONS
@@ -641,7 +642,7 @@ static const kind_foreign clubcard_foreign = {
         [CLUBCARD_ISSUERS] = { "issuers", NULL },
         [CLUBCARD_LOGS] = { "logs", "whose certificates are covered" },
         [CLUBCARD_UNTIL] = { "until", "last day that is covered, UTC" },
-        [CLUBCARD_KEYS] = { "keys", "0 bytes, 1 tab, 2 comma" },
+        [CLUBCARD_KEYS] = { "key parts", "0 bytes, 1 tab, 2 comma" },
     },
     .looks  = clubcard_looks,
     .read   = clubcard_read,
@@ -763,7 +764,8 @@ typedef struct {
     clubcard_block    block;
     clubcard_equation equation;
     uint64_t at, exact_at;              /* of its windows                    */
-    bool     named, there;              /* whether its block is there        */
+    bool     named, there;              /* whether it has a group, and that a
+                                           block                             */
 } clubcard_look;
 
 /* Finds the block of a key, which is that of the key before if it has the same
@@ -798,12 +800,13 @@ static bool clubcard_passes(const clubcard_look *l, const clubcard_file *f)
                             f->big);
 }
 
+/* A key without a group may be in any. */
 static bool clubcard_has(const clubcard_look *l, const clubcard_file *f)
 {
     uint64_t at = l->block.first;
     bool except = false;
     if (!l->named || !l->there)
-        return false;
+        return !l->named;
     if (l->block.rows == 0 || !clubcard_passes(l, f))
         return l->block.inverted;
     if (l->block.exceptions > 0)
