@@ -65,13 +65,15 @@ static bool typed_is_real(uint64_t class)
 }
 
 /* Returns whether keys of the class can be of the type. Bytes, perhaps written
- * in hexadecimal digits, can be of any. */
+ * in hexadecimal digits, can be of any, and a whole number has the bytes of an
+ * int64. */
 static bool typed_fits(const char *type, uint64_t class)
 {
     if (class == BLY_KEYS_BYTES || class == BLY_KEYS_HEX
         || strcmp(type, "bytes") == 0)
         return true;
     return strcmp(type, "int") == 0 ? typed_is_whole(class)
+                                      || class == BLY_KEYS_NUMBER
          : strcmp(type, "double") == 0 ? typed_is_real(class)
          : !typed_is_whole(class) && !typed_is_real(class)
            && class != BLY_KEYS_NUMBER;
