@@ -24,7 +24,7 @@ enum {
     STRIDES_LOAD = 8,                   /* n k / m, most, of such a row      */
     STRIDES_ROWS = 1024, STRIDES_ROWS_LEAST = 4,
     STRIDES_WORK = 1 << 17,             /* words of all rows that are made   */
-    STRIDES_LOOK = 1 << 11,             /* words of a row that is given      */
+    STRIDES_LOOK = 1 << 13,             /* words of a row that is given      */
     STRIDES_ASKED = 256,                /* positions, most, in such a row    */
     STRIDES_CLASSES = 256,              /* over which they are spread evenly */
     STRIDES_KEPT = 64
@@ -62,7 +62,8 @@ static uint64_t strides_modulus(const strides *s)
 /* Returns the residue that a wrap takes away: 2^width mod `modulus`. */
 static uint64_t strides_wrap(const strides *s, uint64_t modulus)
 {
-    return (strides_mask(s) % modulus + 1) % modulus;
+    return s->form == STRIDES_STRAIGHT ? 0
+         : (strides_mask(s) % modulus + 1) % modulus;
 }
 
 static uint32_t strides_told(const strides *s)
@@ -97,19 +98,25 @@ static uint64_t strides_value(const strides *s, const uint64_t *h, uint64_t i)
     uint64_t start = strides_alone(s, i) ? 0 : h[0] & strides_mask(s);
     uint64_t sum = start + i * (h[1] & strides_mask(s));
     return s->form == STRIDES_CUBIC ? sum + (i * i * i - i) / 6
-                                    : sum & strides_mask(s);
+         : s->form == STRIDES_STRAIGHT ? sum : sum & strides_mask(s);
+}
+
+/* Returns whether values with the top bit are changed. */
+static bool strides_folds(const strides *s)
+{
+    return s->form == STRIDES_FOLDED || s->form == STRIDES_NEGATED;
 }
 
 static bool strides_inverts(const strides *s, uint64_t value)
 {
-    return s->form == STRIDES_FOLDED && value >> (s->width - 1) != 0;
+    return strides_folds(s) && value >> (s->width - 1) != 0;
 }
 
 static uint64_t strides_place(const strides *s, const uint64_t *h, uint64_t i)
 {
     uint64_t v = strides_value(s, h, i);
     if (strides_inverts(s, v))
-        v ^= strides_mask(s);
+        v = (s->form == STRIDES_NEGATED ? -v : ~v) & strides_mask(s);
     return (s->form == STRIDES_HALVED ? v / 2 : v) % s->m;
 }
 
@@ -135,7 +142,8 @@ static void strides_ring_set(strides_ring *ring, uint64_t at)
 static void strides_turn(strides_row *row, const strides *s)
 {
     uint64_t modulus = strides_modulus(s), halves = modulus / s->m;
-    uint64_t last = strides_mask(s) % s->m;
+    uint64_t last = s->form == STRIDES_NEGATED ? strides_wrap(s, s->m)
+                                               : strides_mask(s) % s->m;
     memset(&row->plain, 0, sizeof row->plain);
     memset(&row->inverse, 0, sizeof row->inverse);
     for (uint64_t at = 0; at < modulus; at++) {
@@ -144,7 +152,7 @@ static void strides_turn(strides_row *row, const strides *s)
             strides_ring_set(&row->plain, at);
             strides_ring_set(&row->plain, at + modulus);
         }
-        if (s->form == STRIDES_FOLDED && row->set[back]) {
+        if (strides_folds(s) && row->set[back]) {
             strides_ring_set(&row->inverse, at);
             strides_ring_set(&row->inverse, at + modulus);
         }

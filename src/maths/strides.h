@@ -55,6 +55,8 @@ typedef enum {
     STRIDES_PLAIN,                      /* a + i b                           */
     STRIDES_HALVED,                     /* (a + i b) / 2                     */
     STRIDES_FOLDED,                     /* inverted where the top bit is set */
+    STRIDES_NEGATED,                    /* negated where it is               */
+    STRIDES_STRAIGHT,                   /* a + i b, which does not wrap      */
     STRIDES_ROTATED,                    /* b is a rotated: 32 bits in all    */
     STRIDES_FOUR,                       /* two starts and two steps, in turn */
     STRIDES_ALONE,                      /* a, the step b alone, a + 2 b, …   */

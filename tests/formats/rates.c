@@ -126,6 +126,7 @@ static void rates_compare_options(size_t sizes, size_t asked)
 {
     static const struct { const char *format, *kind; } options[] = {
         { "guava", "guava:strategy=mitz32" },
+        { "cassandra", "cassandra:version=ka" }, { "spark", "spark:version=2" },
         { "leveldb", "leveldb:bits=5" }, { "leveldb", "leveldb:bits=10" },
         { "leveldb", "leveldb:bits=20" },
         { "poppy", "poppy:opt=speed" }, { "poppy", "poppy:opt=best" },
@@ -164,8 +165,8 @@ static void any_row_has_a_rate(void **state)
     for (size_t i = 0; i < 9 * 5 * (STRIDES_EVEN + 1); i++) {
         strides s = { .m = m[i % 9], .k = k[i / 9 % 5], .factor = 3,
                       .form = (strides_form)(i / 45) };
-        s.width = s.form == STRIDES_FOLDED || s.form == STRIDES_ROTATED ? 32
-                : 64;
+        s.width = s.form == STRIDES_FOLDED || s.form == STRIDES_ROTATED
+               || s.form == STRIDES_STRAIGHT ? 32 : 64;
         strides_rates rates = strides_rate(&s, 1000);
         double rate = strides_rate_of(&s, 10, 0.4, row, 0);
         assert_true(rates.rate >= 0 && rates.rate <= 1);

@@ -180,7 +180,7 @@ static strides cassandra_strides(const uint64_t *geometry)
 {
     return (strides){ .m = geometry[ROWFILE_M],
                       .k = (uint32_t)geometry[ROWFILE_K],
-                      .form = STRIDES_FOLDED, .width = 64 };
+                      .form = STRIDES_NEGATED, .width = 64 };
 }
 
 #define CASSANDRA_FILE(orders)                                                 \

@@ -61,7 +61,8 @@
  * the largest power of two that divides m they follow from h alone, so filters
  * of a few keys, with an m such as 28 or 100, have far more false positives.
  * plan, info and a warning of build take that into account
- * (src/maths/strides.h).
+ * (src/maths/strides.h) for up to 1024 bits. Beyond, where 64 divides m, the
+ * counted rate of 64 to 200 keys at 0.03 % is up to 3.6 times the plan.
  *
  * All of this is for keys whose hashes are well mixed. FNV-1 multiplies first,
  * so the last byte of a key changes only the lowest 8 bits of h. The positions

@@ -71,8 +71,11 @@
  * crate draws the key of its hash at random, or takes a seed; `build` sets it
  * from the option `seed`, as `.seed()` does. From 0.14 on, positions are the
  * upper bits of a sequence, in effect independent. In 0.12 and 0.13 the
- * position in a word of 64 bits comes from the lowest 6 bits, which follow from
- * one another.
+ * position in a word of 64 bits comes from the lowest 6 bits. They follow from
+ * the hash that selects the word, so each key uses only a part of the bits.
+ * plan and info do not take that into account. Counted with version=13, the
+ * rate of 1000 keys is 1.2 times the planned 1 % and 3 times the planned 0.001
+ * %; that of 100 keys is 1.6 times and 56 times.
  *
  * n is not in the file; for an opened filter it is taken to be the n that m and
  * k are best for, m ln 2 / k.

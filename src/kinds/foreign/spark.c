@@ -144,8 +144,8 @@ static strides spark_strides(const uint64_t *geometry)
     uint64_t m = geometry[ROWFILE_M];
     return (strides){ .m = first && m > SPARK_NARROW ? SPARK_NARROW : m,
                       .k = (uint32_t)geometry[ROWFILE_K],
-                      .form = first ? STRIDES_FOLDED : STRIDES_PLAIN,
-                      .width = first ? 32 : 63 };
+                      .form = first ? STRIDES_FOLDED : STRIDES_STRAIGHT,
+                      .width = 32 };
 }
 
 static bly_status spark_size(uint64_t *geometry, const kind_spec *spec)
