@@ -163,8 +163,9 @@ void probes_unite  (const probes_row *into, const probes_row *other);
 
 /* The slots of a kind that hashes whole keys, from its name_row(), which reads
  * the row from an image, name_begin() and name_next(). For the kind's file,
- * where image/kind.h is. */
-#define PROBES_WHOLE(name)                                                     \
+ * where image/kind.h is. A kind with a faster contains_keys takes the first of
+ * these. */
+#define PROBES_KEY(name)                                                       \
     static bool name##_contains_key(const void *image, uint64_t hash,          \
                                     const void *bytes, size_t length)          \
     {                                                                          \
@@ -172,7 +173,10 @@ void probes_unite  (const probes_row *into, const probes_row *other);
         probes_key key = { .bytes = bytes, .length = length };                 \
         (void)hash;                                                            \
         return probes_has(&row, &key, name##_begin, name##_next);              \
-    }                                                                          \
+    }
+
+#define PROBES_WHOLE(name)                                                     \
+    PROBES_KEY(name)                                                           \
                                                                                \
     static void name##_contains_keys(const void *image,                        \
                                      const uint64_t *hashes,                   \
