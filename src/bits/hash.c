@@ -255,16 +255,33 @@ static inline uint64_t hash_murmur3_final(uint64_t h)
 
 typedef struct { uint64_t a, b; } hash_murmur;
 
+static inline hash_murmur hash_murmur3_block(hash_murmur h, hash_murmur word)
+{
+    h.a ^= hash_murmur3_first(word.a);
+    h.a = (hash_rotate64(h.a, 27) + h.b) * 5 + 0x52DCE729;
+    h.b ^= hash_murmur3_second(word.b);
+    h.b = (hash_rotate64(h.b, 31) + h.a) * 5 + 0x38495AB5;
+    return h;
+}
+
 static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
                                               size_t blocks)
 {
-    for (; blocks > 0; blocks--, p += 16) {
-        h.a ^= hash_murmur3_first(hash_read64(p));
-        h.a = (hash_rotate64(h.a, 27) + h.b) * 5 + 0x52DCE729;
-        h.b ^= hash_murmur3_second(hash_read64(p + 8));
-        h.b = (hash_rotate64(h.b, 31) + h.a) * 5 + 0x38495AB5;
-    }
+    for (; blocks > 0; blocks--, p += 16)
+        h = hash_murmur3_block(h, (hash_murmur){ hash_read64(p),
+                                                 hash_read64(p + 8) });
     return h;
+}
+
+/* Loads the last `length` modulo 16 bytes of a key as two words. */
+static inline hash_murmur hash_murmur3_rest(const uint8_t *key, size_t length)
+{
+    hash_murmur word = { hash_last(key, length), 0 };
+    if (length % 16 >= 8) {
+        word.b = word.a;
+        word.a = hash_read64(key + length / 16 * 16);
+    }
+    return word;
 }
 
 /* Returns the word of the same bytes, of which each below 0 changes all bits
@@ -279,12 +296,11 @@ static inline uint64_t hash_signed(uint64_t word)
 }
 
 /* Hashes the words of the rest of a key of `length` bytes, and finishes. */
-static inline void hash_murmur3_end(hash_murmur h, uint64_t first,
-                                    uint64_t second, size_t length,
-                                    uint64_t out[2])
+static inline void hash_murmur3_end(hash_murmur h, hash_murmur word,
+                                    size_t length, uint64_t out[2])
 {
-    h.b ^= hash_murmur3_second(second);
-    h.a ^= hash_murmur3_first(first);
+    h.b ^= hash_murmur3_second(word.b);
+    h.a ^= hash_murmur3_first(word.a);
     h.a ^= length;
     h.b ^= length;
     h.a += h.b;
@@ -299,17 +315,12 @@ PLATFORM_INLINE void hash_murmur3_all(const void *key, size_t length,
                                       uint32_t seed, bool is_signed,
                                       uint64_t out[2])
 {
-    const uint8_t *p = key;
-    size_t blocks = length / 16;
     hash_murmur h = { seed, seed };
-    h = hash_murmur3_blocks(h, p, blocks);
-    uint64_t first = hash_last(key, length), second = 0;
-    if (length % 16 >= 8) {
-        second = first;
-        first = hash_read64(p + 16 * blocks);
-    }
-    hash_murmur3_end(h, is_signed ? hash_signed(first) : first,
-                     is_signed ? hash_signed(second) : second, length, out);
+    h = hash_murmur3_blocks(h, key, length / 16);
+    hash_murmur word = hash_murmur3_rest(key, length);
+    if (is_signed)
+        word = (hash_murmur){ hash_signed(word.a), hash_signed(word.b) };
+    hash_murmur3_end(h, word, length, out);
 }
 
 void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
@@ -327,19 +338,19 @@ void hash_murmur3_128_signed(const void *key, size_t length, uint32_t seed,
 void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                           uint32_t seed, uint64_t out[2])
 {
-    const uint8_t *p = key;
-    uint8_t last[16] = { 0 };
-    size_t rest = length % 16;
     hash_murmur h = { seed, seed };
-    h = hash_murmur3_blocks(h, p, length / 16);
-    for (size_t i = 0; i < rest; i++)
-        last[i] = p[length - rest + i];
-    last[rest] = byte;
-    h = hash_murmur3_blocks(h, last, (rest + 1) / 16);
-    rest = (rest + 1) % 16;
-    hash_murmur3_end(h, hash_tail(last, rest < 8 ? rest : 8),
-                     rest > 8 ? hash_tail(last + 8, rest - 8) : 0, length + 1,
-                     out);
+    h = hash_murmur3_blocks(h, key, length / 16);
+    hash_murmur word = hash_murmur3_rest(key, length);
+    uint64_t more = (uint64_t)byte << 8 * (length % 8);
+    if (length % 16 < 8)
+        word.a |= more;
+    else
+        word.b |= more;
+    if (length % 16 == 15) {
+        h = hash_murmur3_block(h, word);
+        word = (hash_murmur){ 0, 0 };
+    }
+    hash_murmur3_end(h, word, length + 1, out);
 }
 
 uint64_t hash_murmur3_64(const void *key, size_t length, uint64_t seed)
