@@ -103,6 +103,18 @@ PLATFORM_INLINE unsigned platform_trailing_zeros(uint64_t v)
 #endif
 }
 
+/* Returns the number of zero bits above the highest set one; v is not 0. */
+PLATFORM_INLINE unsigned platform_leading_zeros(uint64_t v)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_clzll(v);
+#else
+    for (unsigned by = 1; by < 64; by *= 2)
+        v |= v >> by;
+    return platform_popcount(~v);
+#endif
+}
+
 /* Relaxed atomic access to plain memory: a byte of a shared filter, or a
  * counter of a shared handle. They imply no ordering, and none is needed, as a
  * filter's bits are only ever set. */

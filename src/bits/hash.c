@@ -33,15 +33,6 @@ static inline uint64_t hash_rotate64(uint64_t v, unsigned by)
     return v << by | v >> (64 - by);
 }
 
-/* Loads `length` bytes, 0 .. 8, as a little-endian number. */
-static inline uint64_t hash_tail(const uint8_t *p, size_t length)
-{
-    uint64_t v = 0;
-    for (size_t i = 0; i < length; i++)
-        v |= (uint64_t)p[i] << (8 * i);
-    return v;
-}
-
 static inline uint32_t hash_read32(const uint8_t *p)
 {
     return (uint32_t)p[0]       | (uint32_t)p[1] << 8
@@ -51,6 +42,28 @@ static inline uint32_t hash_read32(const uint8_t *p)
 static inline uint64_t hash_read64(const uint8_t *p)
 {
     return hash_read32(p) | (uint64_t)hash_read32(p + 4) << 32;
+}
+
+/* Loads `length` bytes, 0 .. 8, as a little-endian number. Bytes are loaded
+ * twice rather than in a loop, whose end the processor could not predict. */
+static inline uint64_t hash_tail(const uint8_t *p, size_t length)
+{
+    if (length >= 4)
+        return hash_read32(p)
+             | (uint64_t)hash_read32(p + length - 4) << 8 * (length - 4);
+    if (length == 0)
+        return 0;
+    return p[0] | (uint64_t)p[length / 2] << 8 * (length / 2)
+         | (uint64_t)p[length - 1] << 8 * (length - 1);
+}
+
+/* Loads the last `length` modulo 8 bytes of a key. */
+static inline uint64_t hash_last(const uint8_t *key, size_t length)
+{
+    if (length < 8)
+        return hash_tail(key, length);
+    /* in two shifts, because one by 64 is undefined */
+    return hash_read64(key + length - 8) >> 1 >> (63 - 8 * (length % 8));
 }
 
 /* ---- xxHash ------------------------------------------------------------ */
@@ -167,7 +180,7 @@ uint64_t hash_murmur2(const void *key, size_t length, uint64_t seed)
         h = (h ^ (w ^ w >> 47) * m) * m;
     }
     if (length % 8 != 0)
-        h = (h ^ hash_tail(p, length % 8)) * m;
+        h = (h ^ hash_last(key, length)) * m;
     h = (h ^ h >> 47) * m;
     return h ^ h >> 47;
 }
@@ -242,35 +255,52 @@ static inline uint64_t hash_murmur3_final(uint64_t h)
 
 typedef struct { uint64_t a, b; } hash_murmur;
 
-static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
-                                              size_t blocks)
+static inline hash_murmur hash_murmur3_block(hash_murmur h, hash_murmur word)
 {
-    for (; blocks > 0; blocks--, p += 16) {
-        h.a ^= hash_murmur3_first(hash_read64(p));
-        h.a = (hash_rotate64(h.a, 27) + h.b) * 5 + 0x52DCE729;
-        h.b ^= hash_murmur3_second(hash_read64(p + 8));
-        h.b = (hash_rotate64(h.b, 31) + h.a) * 5 + 0x38495AB5;
-    }
+    h.a ^= hash_murmur3_first(word.a);
+    h.a = (hash_rotate64(h.a, 27) + h.b) * 5 + 0x52DCE729;
+    h.b ^= hash_murmur3_second(word.b);
+    h.b = (hash_rotate64(h.b, 31) + h.a) * 5 + 0x38495AB5;
     return h;
 }
 
-/* Returns a word of up to 8 bytes, of which each below 0 changes all bits above
- * it. */
-static inline uint64_t hash_tail_signed(const uint8_t *p, size_t n)
+static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
+                                              size_t blocks)
 {
-    uint64_t word = 0;
-    for (size_t i = 0; i < n; i++)
-        word ^= (uint64_t)(int64_t)(int8_t)p[i] << 8 * i;
+    for (; blocks > 0; blocks--, p += 16)
+        h = hash_murmur3_block(h, (hash_murmur){ hash_read64(p),
+                                                 hash_read64(p + 8) });
+    return h;
+}
+
+/* Loads the last `length` modulo 16 bytes of a key as two words. */
+static inline hash_murmur hash_murmur3_rest(const uint8_t *key, size_t length)
+{
+    hash_murmur word = { hash_last(key, length), 0 };
+    if (length % 16 >= 8) {
+        word.b = word.a;
+        word.a = hash_read64(key + length / 16 * 16);
+    }
     return word;
 }
 
-/* Hashes the words of the rest of a key of `length` bytes, and finishes. */
-static inline void hash_murmur3_end(hash_murmur h, uint64_t first,
-                                    uint64_t second, size_t length,
-                                    uint64_t out[2])
+/* Returns the word of the same bytes, of which each below 0 changes all bits
+ * above it. */
+static inline uint64_t hash_signed(uint64_t word)
 {
-    h.b ^= hash_murmur3_second(second);
-    h.a ^= hash_murmur3_first(first);
+    uint64_t minus = word & UINT64_C(0x8080808080808080);
+    minus ^= minus << 8;
+    minus ^= minus << 16;
+    minus ^= minus << 32;               /* an odd number up to this byte     */
+    return word ^ (minus << 1) * 0xFF;
+}
+
+/* Hashes the words of the rest of a key of `length` bytes, and finishes. */
+static inline void hash_murmur3_end(hash_murmur h, hash_murmur word,
+                                    size_t length, uint64_t out[2])
+{
+    h.b ^= hash_murmur3_second(word.b);
+    h.a ^= hash_murmur3_first(word.a);
     h.a ^= length;
     h.b ^= length;
     h.a += h.b;
@@ -281,49 +311,46 @@ static inline void hash_murmur3_end(hash_murmur h, uint64_t first,
     out[1] = out[0] + h.b;
 }
 
+PLATFORM_INLINE void hash_murmur3_all(const void *key, size_t length,
+                                      uint32_t seed, bool is_signed,
+                                      uint64_t out[2])
+{
+    hash_murmur h = { seed, seed };
+    h = hash_murmur3_blocks(h, key, length / 16);
+    hash_murmur word = hash_murmur3_rest(key, length);
+    if (is_signed)
+        word = (hash_murmur){ hash_signed(word.a), hash_signed(word.b) };
+    hash_murmur3_end(h, word, length, out);
+}
+
 void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                       uint64_t out[2])
 {
-    const uint8_t *p = key;
-    size_t blocks = length / 16;
-    hash_murmur h = { seed, seed };
-    h = hash_murmur3_blocks(h, p, blocks);
-    /* adding 0 to NULL is undefined */
-    p = blocks > 0 ? p + 16 * blocks : p;
-    size_t rest = length % 16;
-    hash_murmur3_end(h, hash_tail(p, rest < 8 ? rest : 8),
-                     rest > 8 ? hash_tail(p + 8, rest - 8) : 0, length, out);
+    hash_murmur3_all(key, length, seed, false, out);
 }
 
 void hash_murmur3_128_signed(const void *key, size_t length, uint32_t seed,
                              uint64_t out[2])
 {
-    const uint8_t *p = key;
-    size_t blocks = length / 16, rest = length % 16;
-    hash_murmur h = { seed, seed };
-    h = hash_murmur3_blocks(h, p, blocks);
-    p = blocks > 0 ? p + 16 * blocks : p;
-    hash_murmur3_end(h, hash_tail_signed(p, rest < 8 ? rest : 8),
-                     rest > 8 ? hash_tail_signed(p + 8, rest - 8) : 0, length,
-                     out);
+    hash_murmur3_all(key, length, seed, true, out);
 }
 
 void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                           uint32_t seed, uint64_t out[2])
 {
-    const uint8_t *p = key;
-    uint8_t last[16] = { 0 };
-    size_t rest = length % 16;
     hash_murmur h = { seed, seed };
-    h = hash_murmur3_blocks(h, p, length / 16);
-    for (size_t i = 0; i < rest; i++)
-        last[i] = p[length - rest + i];
-    last[rest] = byte;
-    h = hash_murmur3_blocks(h, last, (rest + 1) / 16);
-    rest = (rest + 1) % 16;
-    hash_murmur3_end(h, hash_tail(last, rest < 8 ? rest : 8),
-                     rest > 8 ? hash_tail(last + 8, rest - 8) : 0, length + 1,
-                     out);
+    h = hash_murmur3_blocks(h, key, length / 16);
+    hash_murmur word = hash_murmur3_rest(key, length);
+    uint64_t more = (uint64_t)byte << 8 * (length % 8);
+    if (length % 16 < 8)
+        word.a |= more;
+    else
+        word.b |= more;
+    if (length % 16 == 15) {
+        h = hash_murmur3_block(h, word);
+        word = (hash_murmur){ 0, 0 };
+    }
+    hash_murmur3_end(h, word, length + 1, out);
 }
 
 uint64_t hash_murmur3_64(const void *key, size_t length, uint64_t seed)
@@ -334,7 +361,7 @@ uint64_t hash_murmur3_64(const void *key, size_t length, uint64_t seed)
         h ^= hash_murmur3_first(hash_read64(p));
         h = hash_rotate64(h, 27) * 5 + 0x52DCE729;
     }
-    h ^= hash_murmur3_first(hash_tail(p, length % 8));
+    h ^= hash_murmur3_first(hash_last(key, length));
     return hash_murmur3_final(h ^ length);
 }
 
@@ -481,7 +508,7 @@ uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
     hash_sip s = hash_sip_start(secret);
     for (size_t words = length / 8; words > 0; words--, p += 8)
         hash_sip_word(&s, hash_read64(p), 2);
-    hash_sip_word(&s, hash_tail(p, length % 8) | (uint64_t)length << 56, 2);
+    hash_sip_word(&s, hash_last(key, length) | (uint64_t)length << 56, 2);
     return hash_sip_end(s, 4);
 }
 
@@ -497,7 +524,7 @@ uint64_t hash_siphash_rust(const void *key, size_t length, hash_rust type,
         hash_sip_word(&s, length, 1);
     for (size_t words = length / 8; words > 0; words--, p += 8)
         hash_sip_word(&s, hash_read64(p), 1);
-    uint64_t last = hash_tail(p, rest);
+    uint64_t last = hash_last(key, length);
     if (type == HASH_RUST_STR)
         last |= UINT64_C(0xFF) << 8 * rest;
     if (type == HASH_RUST_STR && rest == 7) {

@@ -68,7 +68,7 @@ PLATFORM_INLINE void chains_query(chains_keys *of, const probes_row *row,
     size_t some = of->n;
     for (size_t j = 0; j < some; j++)
         asked[j] = (probes_key){ .bytes = of->h[of->left[j]] };
-    probes_group(row, asked, some, has, chains_begin, place);
+    probes_group(row, asked, some, has, chains_begin, place, bits_test);
     of->n = 0;
     for (size_t j = 0; j < some; j++) {
         present[of->left[j]] = has[j];

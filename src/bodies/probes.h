@@ -40,6 +40,7 @@ typedef struct {
 typedef void     probes_begin(const probes_row *row, probes_key *key);
 typedef uint64_t probes_next (const probes_row *row, probes_key *key,
                               uint64_t i);
+typedef bool     probes_test (const uint8_t *row, uint64_t at);
 
 enum { PROBES_GROUP = 64 };             /* keys whose lines are on their way */
 
@@ -91,10 +92,11 @@ PLATFORM_INLINE bly_status probes_put(const probes_row *row, probes_key *key,
 }
 
 /* A group of keys goes through its probes together, each time asking for the
- * lines of all that are left before the first of them is tested. */
+ * lines of all that are left before the first of them is tested. `test` is
+ * bits_test() if the row is plain; it reads byte at / 8. */
 PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
                                   size_t n, bool *present, probes_begin *begin,
-                                  probes_next *next)
+                                  probes_next *next, probes_test *test)
 {
     uint64_t at[PROBES_GROUP];
     uint8_t left[PROBES_GROUP];
@@ -113,7 +115,7 @@ PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
         n = 0;
         for (size_t j = 0; j < some; j++) {
             left[n] = left[j];
-            n += bits_test(row->row, at[j]);
+            n += test(row->row, at[j]);
         }
     }
     for (size_t j = 0; j < n; j++)
@@ -135,7 +137,8 @@ PLATFORM_INLINE void probes_bring(const probes_row *row, probes_key *keys,
 /* `contains_keys` of kind.h. */
 PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
                                      size_t n, bool *present,
-                                     probes_begin *begin, probes_next *next)
+                                     probes_begin *begin, probes_next *next,
+                                     probes_test *test)
 {
     probes_key group[PROBES_GROUP];
     for (size_t i = 0, some; i < n; i += some) {
@@ -143,7 +146,7 @@ PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
         for (size_t j = 0; j < some; j++)
             group[j] = (probes_key){ .bytes = keys[i + j].data,
                                      .length = keys[i + j].length };
-        probes_group(row, group, some, present + i, begin, next);
+        probes_group(row, group, some, present + i, begin, next, test);
     }
 }
 
@@ -163,8 +166,9 @@ void probes_unite  (const probes_row *into, const probes_row *other);
 
 /* The slots of a kind that hashes whole keys, from its name_row(), which reads
  * the row from an image, name_begin() and name_next(). For the kind's file,
- * where image/kind.h is. */
-#define PROBES_WHOLE(name)                                                     \
+ * where image/kind.h is. A kind with a faster contains_keys takes the first of
+ * these. */
+#define PROBES_KEY(name)                                                       \
     static bool name##_contains_key(const void *image, uint64_t hash,          \
                                     const void *bytes, size_t length)          \
     {                                                                          \
@@ -172,7 +176,10 @@ void probes_unite  (const probes_row *into, const probes_row *other);
         probes_key key = { .bytes = bytes, .length = length };                 \
         (void)hash;                                                            \
         return probes_has(&row, &key, name##_begin, name##_next);              \
-    }                                                                          \
+    }
+
+#define PROBES_WHOLE(name)                                                     \
+    PROBES_KEY(name)                                                           \
                                                                                \
     static void name##_contains_keys(const void *image,                        \
                                      const uint64_t *hashes,                   \
@@ -181,7 +188,8 @@ void probes_unite  (const probes_row *into, const probes_row *other);
     {                                                                          \
         probes_row row = name##_row(image);                                    \
         (void)hashes;                                                          \
-        probes_has_keys(&row, keys, n, present, name##_begin, name##_next);    \
+        probes_has_keys(&row, keys, n, present, name##_begin, name##_next,     \
+                        bits_test);                                            \
     }
 
 /* Its name_unite(), name_overlap() and name_stat(), of that row. */

@@ -2,13 +2,16 @@
  */
 #include "bodies/tables.h"
 
+#include <string.h>
+
 #include "base/platform.h"
+#include "base/ring.h"
 #include "base/sizes.h"
 #include "base/status.h"
 #include "image/image.h"
 #include "bits/hash.h"
 
-enum { TABLES_AHEAD = 16 };             /* keys whose lines are on their way */
+enum { TABLES_RING = 128 };             /* prefetched keys, at most          */
 
 #define TABLES_BUCKETS_MOST (UINT64_C(1) << 56)
 #define TABLES_TURN         UINT64_C(0x5BD1E995)
@@ -216,21 +219,46 @@ bool tables_contain(tables_walk walk, uint64_t hash)
     return tables_find(walk, hash, tables_fingerprint(hash)) != NULL;
 }
 
-/* Looks up a batch. The last table's lines are prefetched some keys ahead. */
+/* A key and its buckets in a table. */
+typedef struct {
+    const uint8_t *one, *two;
+    uint8_t        fingerprint;
+} tables_key;
+
+PLATFORM_INLINE tables_key tables_prefetch(const tables_walk *walk,
+                                           uint64_t hash)
+{
+    tables_key key = { .fingerprint = tables_fingerprint(hash) };
+    key.one = tables_bucket(walk, hash);
+    key.two = tables_bucket(walk, tables_other(hash, key.fingerprint));
+    platform_prefetch(key.one);
+    platform_prefetch(key.two);
+    return key;
+}
+
+/* Compares all slots of both buckets, because the processor could not predict
+ * which one matches. */
+PLATFORM_INLINE bool tables_match(const tables_key *key, uint64_t slots)
+{
+    bool any = false;
+    for (uint64_t i = 0; i < slots; i++)
+        any |= (key->one[i] == key->fingerprint)
+             | (key->two[i] == key->fingerprint);
+    return any;
+}
+
+/* Looks up a batch in one table after another. Two slots a bucket, which is
+ * usual, need no loop. */
 void tables_contain_many(tables_walk walk, const uint64_t *hashes, size_t n,
                          bool *present)
 {
-    for (size_t i = 0; i < n + TABLES_AHEAD; i++) {
-        if (i < n) {
-            uint8_t fingerprint = tables_fingerprint(hashes[i]);
-            uint64_t other = tables_other(hashes[i], fingerprint);
-            platform_prefetch(tables_bucket(&walk, hashes[i]));
-            platform_prefetch(tables_bucket(&walk, other));
-        }
-        if (i >= TABLES_AHEAD)
-            present[i - TABLES_AHEAD]
-                = tables_contain(walk, hashes[i - TABLES_AHEAD]);
-    }
+    memset(present, false, n * sizeof *present);
+    do {
+        RING_ROLL(tables_key, TABLES_RING, n, walk.buckets * walk.slots,
+            *slot = tables_prefetch(&walk, hashes[i]),
+            present[i] |= walk.slots == 2 ? tables_match(slot, 2)
+                                          : tables_match(slot, walk.slots));
+    } while (tables_before(&walk));
 }
 
 uint64_t tables_count(tables_walk walk, uint64_t hash)

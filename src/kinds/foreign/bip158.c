@@ -20,7 +20,8 @@
  * COST
  *
  * 21 bits per key, at a fixed rate of 1/784931. A lookup reads all gaps from
- * the beginning. A batch sorts its keys and reads them once.
+ * the beginning. A batch sorts 1024 keys at a time and reads the gaps once for
+ * all of them.
  *
  * THE PICTURE
  *
@@ -75,7 +76,7 @@ enum {
     BIP158_OPTION_BLOCK = 0, BIP158_OPTION_HIGH = 1,
     BIP158_P = 19, BIP158_LEAST = BIP158_P + 1,         /* bits of a gap     */
     BIP158_SIZE_MOST = 9,               /* bytes of N                        */
-    BIP158_BATCH = 256
+    BIP158_NUMBER = 10, BIP158_BATCH = 1 << BIP158_NUMBER
 };
 
 #define BIP158_M     UINT64_C(784931)
@@ -144,17 +145,49 @@ static unsigned bip158_bit(bip158_stream *s)
     return bit;
 }
 
+static uint64_t bip158_eight(const uint8_t *p)
+{
+    return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48
+         | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32
+         | (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16
+         | (uint64_t)p[6] << 8  | (uint64_t)p[7];
+}
+
+/* Returns the next 57 bits or more, the first one highest, and zeros behind the
+ * end. */
+static uint64_t bip158_word(const bip158_stream *s)
+{
+    const uint8_t *p = s->bits + s->at / 8;
+    uint64_t word = 0, bytes = (s->end - s->at + 7) / 8;
+    if (bytes >= 8)
+        word = bip158_eight(p);
+    else
+        for (uint64_t i = 0; i < bytes; i++)
+            word |= (uint64_t)p[i] << (56 - 8 * i);
+    return word << s->at % 8;
+}
+
+/* Moves behind that many bits, or to the end. */
+static void bip158_skip(bip158_stream *s, uint64_t n)
+{
+    s->at = n < s->end - s->at ? s->at + n : s->end;
+}
+
 /* The next key's value; false: the stream ends before. */
 static bool bip158_next(bip158_stream *s)
 {
-    uint64_t high = 0, low = 0;
-    while (s->at < s->end && bip158_bit(s) != 0)
-        high++;
+    uint64_t high = 0, word = bip158_word(s);
+    for (; word >> 32 == UINT32_MAX; word = bip158_word(s)) {
+        high += 32;
+        bip158_skip(s, 32);
+    }
+    unsigned ones = platform_leading_zeros(~word);
+    bip158_skip(s, ones + 1);
     if (s->end - s->at < BIP158_P)
         return false;
-    for (int i = 0; i < BIP158_P; i++)
-        low = low << 1 | bip158_bit(s);
-    s->value += (high << BIP158_P) + low;
+    s->at += BIP158_P;
+    s->value += ((high + ones) << BIP158_P)
+              + (word << (ones + 1) >> (64 - BIP158_P));
     return true;
 }
 
@@ -333,8 +366,8 @@ static bool bip158_contains(const void *image, uint64_t hash)
     return false;
 }
 
-/* Sorts the values, with the number of each key in the lowest 8 bits, so that
- * the stream is read once. */
+/* Sorts the values, with the number of each key in the lowest bits, so that the
+ * stream is read once. */
 static void bip158_group(const void *image, const uint64_t *hashes, size_t n,
                          bool *present)
 {
@@ -344,13 +377,14 @@ static void bip158_group(const void *image, const uint64_t *hashes, size_t n,
                                    image_payload_bytes(image), all);
     bool more = left > 0 && bip158_next(&s);
     for (size_t i = 0; i < n; i++)
-        order[i] = platform_mul_high(hashes[i], all * BIP158_M) << 8 | i;
+        order[i] = platform_mul_high(hashes[i], all * BIP158_M) << BIP158_NUMBER
+                 | i;
     sort_heap(order, n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t value = order[i] >> 8;
+        uint64_t value = order[i] >> BIP158_NUMBER;
         while (more && s.value < value)
             more = --left > 0 && bip158_next(&s);
-        present[order[i] & 0xFF] = more && s.value == value;
+        present[order[i] % BIP158_BATCH] = more && s.value == value;
     }
 }
 

@@ -21,7 +21,7 @@
  * WHEN NOT TO
  *
  * - No other program must read the filter: `standard` has three quarters of the
- *   size and is several times as fast. It also has a package for JavaScript.
+ *   size and is twice as fast. It also has a package for JavaScript.
  * - The filter is a PartitionedBloomFilter, CountingBloomFilter, CuckooFilter
  *   or XorFilter of the package, or its JSON was written in another way, such
  *   as with spaces: these are not read.
@@ -30,7 +30,8 @@
  *
  * The size is 4/3 of that of `standard`, since the bits are in base64: 12.8
  * bits per key at 1 %, and about 100 bytes. A lookup computes two hashes of the
- * key, and a multiplication per probe. A batch is no faster than single keys.
+ * key, and a multiplication per probe. A batch prefetches the lines of 64 keys
+ * together.
  *
  * THE PICTURE
  *
@@ -120,13 +121,19 @@ static const double NPMBLOOM_LN2 = 0.69314718055994530942;
 static const char npmbloom_digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Returns the value of a digit; 64 if it is none. */
+/* The value of each digit, plus one. */
+static const uint8_t npmbloom_values[UINT8_MAX + 1] = {
+    ['A'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+    20, 21, 22, 23, 24, 25, 26,
+    ['a'] = 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52,
+    ['0'] = 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, ['+'] = 63, ['/'] = 64,
+};
+
+/* Returns the value of a digit; more than 63 if it is none. */
 static unsigned npmbloom_value(uint8_t c)
 {
-    return c >= 'a' && c <= 'z' ? c - 'a' + 26u
-         : c >= 'A' && c <= 'Z' ? c - 'A' + 0u
-         : c >= '0' && c <= '9' ? c - '0' + 52u
-         : c == '+' ? 62 : c == '/' ? 63 : 64;
+    return npmbloom_values[c] - 1u;
 }
 
 /* Returns the number of digits for m bits, without and with the signs "=" that
@@ -141,25 +148,25 @@ static uint64_t npmbloom_all(uint64_t m)
     return (npmbloom_used(m) + 3) / 4 * 4;
 }
 
-/* Returns the bit of its digit that stands for bit x. */
-static unsigned npmbloom_bit(uint64_t x)
+/* Returns the place of bit x: eight times its digit, and the number of its bit,
+ * from the highest, in the digit. */
+static uint64_t npmbloom_at(uint64_t x)
 {
-    return 32u >> (x ^ 7) % NPMBLOOM_DIGIT;
+    return 8 * ((x ^ 7) / NPMBLOOM_DIGIT) + (x ^ 7) % NPMBLOOM_DIGIT;
 }
 
-static bool npmbloom_test(const uint8_t *row, uint64_t x)
+static bool npmbloom_test(const uint8_t *row, uint64_t at)
 {
-    return (npmbloom_value(row[(x ^ 7) / NPMBLOOM_DIGIT]) & npmbloom_bit(x))
-        != 0;
+    return (npmbloom_value(row[at / 8]) & 32u >> at % 8) != 0;
 }
 
 /* Returns true if the bit was clear. */
-static bool npmbloom_set(uint8_t *row, uint64_t x)
+static bool npmbloom_set(uint8_t *row, uint64_t at)
 {
-    uint8_t *digit = row + (x ^ 7) / NPMBLOOM_DIGIT;
-    unsigned value = npmbloom_value(*digit) & 63;
-    *digit = (uint8_t)npmbloom_digits[value | npmbloom_bit(x)];
-    return (value & npmbloom_bit(x)) == 0;
+    uint8_t *digit = row + at / 8;
+    unsigned value = npmbloom_value(*digit) & 63, bit = 32u >> at % 8;
+    *digit = (uint8_t)npmbloom_digits[value | bit];
+    return (value & bit) == 0;
 }
 
 static unsigned npmbloom_either(const probes_row *a, const probes_row *b,
@@ -296,7 +303,7 @@ static bly_status npmbloom_check_row(const uint64_t *geometry,
         if (row[i] != '=')
             return npmbloom_wrong(content + i, "it is not =");
     for (uint64_t at = m / 8 * 8; at < NPMBLOOM_DIGIT * used; at++)
-        if ((at ^ 7) >= m && npmbloom_test(row, at ^ 7))
+        if ((at ^ 7) >= m && npmbloom_test(row, npmbloom_at(at ^ 7)))
             return npmbloom_wrong(content + at / NPMBLOOM_DIGIT,
                                   "bits beyond the last are set");
     return BLY_OK;
@@ -444,30 +451,24 @@ static void npmbloom_begin(const probes_row *row, probes_key *key)
     }
 }
 
-static uint64_t npmbloom_next(const probes_row *row, const probes_key *key,
+static uint64_t npmbloom_next(const probes_row *row, probes_key *key,
                               uint64_t i)
 {
-    return probes_mod(row, key->state[0] + i * key->state[1]
-                           + (i * i * i - i) / 6);
-}
-
-static bool npmbloom_has(const probes_row *row, const void *bytes,
-                         size_t length)
-{
-    probes_key key = { .bytes = bytes, .length = length };
-    npmbloom_begin(row, &key);
-    for (uint64_t i = 0; i < row->k; i++)
-        if (!npmbloom_test(row->row, npmbloom_next(row, &key, i)))
-            return false;
-    return true;
+    return npmbloom_at(probes_mod(row, key->state[0] + i * key->state[1]
+                                       + (i * i * i - i) / 6));
 }
 
 static bool npmbloom_contains_key(const void *image, uint64_t hash,
                                   const void *bytes, size_t length)
 {
     probes_row row = npmbloom_row(image);
+    probes_key key = { .bytes = bytes, .length = length };
     (void)hash;
-    return npmbloom_has(&row, bytes, length);
+    npmbloom_begin(&row, &key);
+    for (uint64_t i = 0; i < row.k; i++)
+        if (!npmbloom_test(row.row, npmbloom_next(&row, &key, i)))
+            return false;
+    return true;
 }
 
 static void npmbloom_contains_keys(const void *image, const uint64_t *hashes,
@@ -476,8 +477,8 @@ static void npmbloom_contains_keys(const void *image, const uint64_t *hashes,
 {
     probes_row row = npmbloom_row(image);
     (void)hashes;
-    for (size_t i = 0; i < n; i++)
-        present[i] = npmbloom_has(&row, keys[i].data, keys[i].length);
+    probes_has_keys(&row, keys, n, present, npmbloom_begin, npmbloom_next,
+                    npmbloom_test);
 }
 
 static bly_status npmbloom_add_key(void *image, uint64_t hash,
@@ -502,7 +503,7 @@ static void npmbloom_stat(bly_info_t *out, const void *image)
     probes_row row = npmbloom_row(image);
     uint64_t set = npmbloom_count(&row, &row);
     for (uint64_t x = 0; x < row.m && row.m <= STRIDES_FEW; x++)
-        if (npmbloom_test(row.row, x))
+        if (npmbloom_test(row.row, npmbloom_at(x)))
             bits_set(bits, x);
     npmbloom_geometry(geometry, image);
     row.from = npmbloom_strides(geometry);

@@ -26,8 +26,9 @@
  * COST
  *
  * 10.5 bits per key at 1 %, 16.9 at 0.1 %, before the size is rounded up to a
- * power of two. A lookup computes one hash and reads one cache line. A batch
- * prefetches the lines of 64 keys together.
+ * power of two. A lookup computes one hash and reads one block, every second of
+ * which begins in one cache line and ends in the next. A batch tests blocks as
+ * `split` does.
  *
  * THE PICTURE
  *
@@ -70,26 +71,25 @@
 #include <math.h>
 #include <string.h>
 
-#include "bodies/probes.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
+#include "bodies/lanes.h"
+#include "bodies/rows.h"
 
 enum {
     PARQUET_VERSION = 1,
-    PARQUET_BLOCKS = 0, PARQUET_HEAD = 1,       /* geometry                  */
+    PARQUET_BLOCKS = LANES_BLOCKS, PARQUET_HEAD = LANES_HEAD,   /* geometry  */
     PARQUET_BLOCK = 32, PARQUET_WORDS = 8,
     PARQUET_NUM_BYTES = 0x15,           /* field 1, an i32                   */
     PARQUET_TAIL = 13,                  /* bytes behind numBytes             */
-    PARQUET_LEAST = 1 + 1 + PARQUET_TAIL
+    PARQUET_LEAST = 1 + 1 + PARQUET_TAIL,
+    PARQUET_GROUP = 256                 /* keys hashed at a time             */
 };
 
 #define PARQUET_BYTES_MAX (UINT64_C(1) << 27)
 
 static const uint8_t parquet_tail[PARQUET_TAIL] = {
     0x1C, 0x1C, 0, 0, 0x1C, 0x1C, 0, 0, 0x1C, 0x1C, 0, 0, 0,
-};
-
-static const uint32_t parquet_salt[PARQUET_WORDS] = {
-    0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
-    0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31,
 };
 
 /* ---- The header -------------------------------------------------------- */
@@ -274,40 +274,42 @@ static const uint8_t *parquet_bits(const void *image)
     return image_payload(image) + image_geometry(image, PARQUET_HEAD);
 }
 
-enum { PARQUET_WITH_BLOCKS };
-
-static probes_row parquet_row(const void *image)
+static uint64_t parquet_hash(const void *bytes, size_t length)
 {
-    uint64_t blocks = image_geometry(image, PARQUET_BLOCKS);
-    return (probes_row){
-        .row = probes_bytes(parquet_bits(image)),
-        .bytes = (size_t)(PARQUET_BLOCK * blocks), .m = 256 * blocks,
-        .k = PARQUET_WORDS, .with = { [PARQUET_WITH_BLOCKS] = blocks },
-    };
+    return hash_xxh64(bytes, length, 0);
 }
 
-static void parquet_begin(const probes_row *row, probes_key *key)
+static bool parquet_contains(const void *image, uint64_t hash,
+                             const void *bytes, size_t length)
 {
-    uint64_t x = hash_xxh64(key->bytes, key->length, 0);
-    key->state[0] = (x >> 32) * row->with[PARQUET_WITH_BLOCKS] >> 32 << 8;
-    key->state[1] = x & UINT32_MAX;
+    (void)hash;
+    return lanes_contains(image, parquet_hash(bytes, length));
 }
 
-static uint64_t parquet_next(const probes_row *row, probes_key *key,
-                             uint64_t i)
+static void parquet_contains_many(const void *image, const uint64_t *hashes,
+                                  const bly_key *keys, size_t n, bool *present)
 {
-    (void)row;
-    return key->state[0] + 32 * i
-         + ((uint32_t)key->state[1] * parquet_salt[i] >> 27);
+    uint64_t group[PARQUET_GROUP];
+    (void)hashes;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < PARQUET_GROUP ? n - i : PARQUET_GROUP;
+        for (size_t j = 0; j < some; j++)
+            group[j] = parquet_hash(keys[i + j].data, keys[i + j].length);
+        lanes_contains_many(image, group, some, present + i);
+    }
 }
 
-PROBES_WHOLE(parquet)
-PROBES_ADD(parquet)
+static bly_status parquet_add(void *image, uint64_t hash, const void *bytes,
+                              size_t length)
+{
+    (void)hash;
+    return lanes_add(image, parquet_hash(bytes, length));
+}
 
 static bly_status parquet_unite(void *into, const void *other)
 {
-    probes_row to = parquet_row(into), from = parquet_row(other);
-    probes_unite(&to, &from);
+    bits_or(lanes_look(into).payload, parquet_bits(other),
+            (size_t)(PARQUET_BLOCK * image_geometry(into, PARQUET_BLOCKS)));
     return BLY_OK;
 }
 
@@ -325,9 +327,9 @@ static void parquet_tell(bly_info_t *out, const void *image)
 }
 
 static const kind_whole parquet_whole = {
-    .contains      = parquet_contains_key,
-    .contains_many = parquet_contains_keys,
-    .add           = parquet_add_key,
+    .contains      = parquet_contains,
+    .contains_many = parquet_contains_many,
+    .add           = parquet_add,
 };
 
 static const kind_combining parquet_combining = {

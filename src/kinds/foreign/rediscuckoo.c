@@ -28,7 +28,8 @@
  * Fingerprints have 8 bits, and the number of buckets is a power of two, so a
  * key takes 8 to 17 bits. The rate follows from that and cannot be requested:
  * about 1.5 % in a full table of two slots per bucket. A lookup reads two cache
- * lines per table.
+ * lines per table, from the last table to the first that has the key; a batch
+ * reads them of all tables.
  *
  * THE PICTURE
  *

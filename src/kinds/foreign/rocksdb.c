@@ -74,7 +74,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ring.h"
 #include "bodies/probes.h"
+#include "bloomery/inline.h"
 #include "maths/policy.h"
 #include "maths/shape.h"
 #include "bits/preview.h"
@@ -84,10 +86,15 @@ enum {
     ROCKSDB_LINES = 0, ROCKSDB_K = 1,   /* geometry                          */
     ROCKSDB_LINE = 64, ROCKSDB_BITS = 8 * ROCKSDB_LINE,
     ROCKSDB_TAIL = 5, ROCKSDB_MARK = 0xFF, ROCKSDB_RIBBON = 0xFE,
-    ROCKSDB_K_MAX = 30
+    ROCKSDB_K_MAX = 30,
+    ROCKSDB_RING = 128                  /* prefetched keys, at most          */
 };
 
 #define ROCKSDB_LINES_MAX (UINT64_C(1) << 26)
+
+/* The multiplier of a probe, and its inverse modulo 2^32. */
+#define ROCKSDB_STEP UINT32_C(0x9E3779B9)
+#define ROCKSDB_BACK UINT32_C(0x144CBC89)
 
 static const kind_option rocksdb_options[] = {
     { .name = "bits", .help = "bits per key, as passed to the policy; instead "
@@ -278,11 +285,44 @@ static uint64_t rocksdb_next(const probes_row *row, probes_key *key,
     uint32_t x = (uint32_t)key->state[1];
     (void)row;
     (void)i;
-    key->state[1] = (uint32_t)(x * UINT32_C(0x9E3779B9));
+    key->state[1] = (uint32_t)(x * ROCKSDB_STEP);
     return key->state[0] + (x >> 23);
 }
 
-PROBES_WHOLE(rocksdb)
+PROBES_KEY(rocksdb)
+
+/* A prefetched line, and the source of the bits in it. */
+typedef struct {
+    const uint8_t *line;
+    uint32_t       g;
+} rocksdb_spot;
+
+PLATFORM_INLINE rocksdb_spot rocksdb_prefetch(const probes_row *row,
+                                              const bly_key *of)
+{
+    probes_key key = { .bytes = of->data, .length = of->length };
+    rocksdb_begin(row, &key);
+    rocksdb_spot spot = { row->row + key.state[0] / 8,
+                          (uint32_t)key.state[1] * ROCKSDB_BACK };
+    platform_prefetch(spot.line);
+    return spot;
+}
+
+/* Tests the bits of a line as kind `blocked` does. That multiplies before the
+ * first of them, so that it begins with x / 9e3779b9. */
+static void rocksdb_contains_keys(const void *image, const uint64_t *hashes,
+                                  const bly_key *keys, size_t n, bool *present)
+{
+    probes_row row = rocksdb_row(image);
+    (void)hashes;
+    memset(present, false, n * sizeof *present);
+    if (row.m > 0)
+        RING_ROLL(rocksdb_spot, ROCKSDB_RING, n, row.bytes,
+            *slot = rocksdb_prefetch(&row, &keys[i]),
+            present[i] = bly_inside_blocked_plain(slot->line, slot->g,
+                                                  (uint32_t)row.k));
+}
+
 PROBES_ADD(rocksdb)
 
 static bly_status rocksdb_unite(void *into, const void *other)

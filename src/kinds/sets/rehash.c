@@ -463,7 +463,8 @@ static void rehash_has_keys(const void *image, const bly_key *keys, size_t n,
                             bool *present)
 {
     probes_row row = rehash_look(image);
-    probes_has_keys(&row, keys, n, present, rehash_begin, rehash_next);
+    probes_has_keys(&row, keys, n, present, rehash_begin, rehash_next,
+                    bits_test);
 }
 
 static void rehash_contains_many(const void *image, const uint64_t *hashes,
@@ -483,7 +484,8 @@ static void rehash_contains_many(const void *image, const uint64_t *hashes,
             keys[j].bytes = bytes[j];
             keys[j].length = sizeof bytes[j];
         }
-        probes_group(&row, keys, some, present + i, rehash_begin, rehash_next);
+        probes_group(&row, keys, some, present + i, rehash_begin, rehash_next,
+                     bits_test);
     }
 }
 

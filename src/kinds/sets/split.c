@@ -73,35 +73,17 @@
  */
 #include "image/abilities.h"
 
-#include <assert.h>
 #include <string.h>
 
-#include "base/ring.h"
-#include "base/vector.h"
-
-#include "bloomery/inline.h"
-
-#include "bits/bits.h"
+#include "bodies/lanes.h"
 #include "bodies/rows.h"
 
 enum {
     SPLIT_VERSION = 1,
-    SPLIT_BLOCKS = 0, SPLIT_ZERO = 1,
-    SPLIT_LANES = 8, SPLIT_LANE_BITS = 32, SPLIT_LANE_BYTES = 4,
-    SPLIT_BLOCK_BITS = 256, SPLIT_BLOCK_BYTES = 32,
-    SPLIT_HALF = 4, SPLIT_HALF_BYTES = 16,      /* of lanes, of a block  */
-    SPLIT_SHIFT = 32 - 5                /* 5 high bits name one of 32 */
+    SPLIT_BLOCKS = LANES_BLOCKS, SPLIT_ZERO = 1
 };
-
-static_assert(SPLIT_LANES * SPLIT_LANE_BYTES == SPLIT_BLOCK_BYTES,
-              "lanes fill the block");
 
 static const uint64_t SPLIT_BLOCKS_MAX = INT32_MAX;
-
-static const uint32_t split_salt[SPLIT_LANES] = {
-    0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
-    0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31,
-};
 
 enum { SPLIT_OPTION_M };
 
@@ -109,7 +91,7 @@ static const kind_option split_options[] = {
     [SPLIT_OPTION_M] = {
         .name = "m", .help = "number of bits, instead of a rate (rounded up "
                              "to blocks of 256)",
-        .least = 1, .most = (uint64_t)INT32_MAX * SPLIT_BLOCK_BITS,
+        .least = 1, .most = (uint64_t)INT32_MAX * LANES_BLOCK_BITS,
         .standard = KIND_CHOOSE,
     },
     { .name = NULL },
@@ -117,8 +99,8 @@ static const kind_option split_options[] = {
 
 static shape split_shape(uint64_t blocks)
 {
-    return (shape){ .blocks = blocks, .lanes = SPLIT_LANES,
-                    .bits = SPLIT_LANE_BITS, .probes = 1 };
+    return (shape){ .blocks = blocks, .lanes = LANES,
+                    .bits = LANES_BITS, .probes = 1 };
 }
 
 /* ---- Plan -------------------------------------------------------------- */
@@ -131,8 +113,8 @@ static bly_status split_size(uint64_t *blocks, uint64_t *n,
 
     *n = spec->capacity;
     if (m != KIND_CHOOSE) {
-        *blocks = s.blocks = m / SPLIT_BLOCK_BITS
-                           + (m % SPLIT_BLOCK_BITS != 0);
+        *blocks = s.blocks = m / LANES_BLOCK_BITS
+                           + (m % LANES_BLOCK_BITS != 0);
         if (*n == 0)
             *n = shape_capacity(&s, spec->rate);
         return BLY_OK;
@@ -150,7 +132,7 @@ static bly_status split_plan(bly_plan_t *plan, const kind_spec *spec)
     uint64_t blocks = 0, n = 0;
     bly_status status = split_size(&blocks, &n, spec);
     if (status == BLY_OK)
-        status = kind_plan_bytes(plan, blocks * SPLIT_BLOCK_BYTES);
+        status = kind_plan_bytes(plan, blocks * LANES_BLOCK_BYTES);
     if (status != BLY_OK)
         return status;
 
@@ -162,310 +144,16 @@ static bly_status split_plan(bly_plan_t *plan, const kind_spec *spec)
     return BLY_OK;
 }
 
-/* ---- Check, contains, add ---------------------------------------------- */
+/* ---- Check ------------------------------------------------------------- */
 
 static bly_status split_check(const void *image)
 {
     uint64_t blocks = image_geometry(image, SPLIT_BLOCKS);
     bool sound = blocks >= 1 && blocks <= SPLIT_BLOCKS_MAX
-              && image_payload_bytes(image) == blocks * SPLIT_BLOCK_BYTES;
+              && image_payload_bytes(image) == blocks * LANES_BLOCK_BYTES;
     for (size_t i = SPLIT_ZERO; i < IMAGE_GEOMETRY_FIELDS; i++)
         sound = sound && image_geometry(image, i) == 0;
     return sound ? BLY_OK : kind_bad_geometry(image);
-}
-
-/* The bodies of single lookups are those of bloomery/inline.h. */
-static_assert(sizeof(bly_inline_split) <= KIND_VIEW, "a view has its room");
-
-PLATFORM_INLINE bly_inline_split split_look(const void *image)
-{
-    return (bly_inline_split){
-        .payload = image_payload_mut((void *)(uintptr_t)image),
-        .blocks = image_geometry(image, SPLIT_BLOCKS),
-    };
-}
-
-/* Returns the bit, 0 .. 255 of the block, that a hash has in a lane. */
-PLATFORM_INLINE uint64_t split_bit(uint64_t hash, uint32_t lane)
-{
-    uint32_t in_lane = (uint32_t)hash * split_salt[lane] >> SPLIT_SHIFT;
-    return (uint64_t)lane * SPLIT_LANE_BITS + in_lane;
-}
-
-/* Sets all eight; returns whether one of them was clear. */
-PLATFORM_INLINE bool split_set(uint8_t *block, uint64_t hash, bool shared)
-{
-    bool fresh = false;
-    for (uint32_t lane = 0; lane < SPLIT_LANES; lane++) {
-        uint64_t at = split_bit(hash, lane);
-        fresh |= shared ? bits_set_shared(block, at) : bits_set(block, at);
-    }
-    return fresh;
-}
-
-static bool split_one(const void *subject, uint64_t hash)
-{
-    return bly_inside_split_plain(bly_inside_block(subject, hash), hash);
-}
-
-static bool split_contains(const void *image, uint64_t hash)
-{
-    const bly_inline_split v = split_look(image);
-    return split_one(&v, hash);
-}
-
-PLATFORM_INLINE bly_status split_add_any(void *image, uint64_t hash,
-                                         bool shared)
-{
-    const bly_inline_split v = split_look(image);
-    return split_set(bly_inside_block(&v, hash), hash, shared)
-         ? BLY_OK : BLY_SEEN;
-}
-
-static bly_status split_add(void *image, uint64_t hash)
-{
-    return split_add_any(image, hash, false);
-}
-
-static bly_status split_add_shared(void *image, uint64_t hash)
-{
-    return split_add_any(image, hash, true);
-}
-
-static void split_places(const void *image, const uint64_t *hashes, size_t n,
-                         uint64_t *places, size_t *bytes)
-{
-    const bly_inline_split v = split_look(image);
-    *bytes = SPLIT_BLOCK_BYTES;
-    for (size_t i = 0; i < n; i++)
-        places[i] = IMAGE_HEADER
-                  + (uint64_t)(bly_inside_block(&v, hashes[i]) - v.payload);
-}
-
-/* ---- Batches ----------------------------------------------------------- */
-
-typedef uint8_t *split_key;             /* its block                         */
-
-enum { SPLIT_RING = 128 };              /* prefetched keys, at most          */
-
-/* `work` is the statement for hashes[i] and its `block`. It is so short that a
- * filter in the second-level cache is faster without prefetches. */
-#define SPLIT_ROLL(image, hashes, n, prefetch, work)                           \
-    do {                                                                       \
-        const bly_inline_split view = split_look(image);                       \
-        if (view.blocks * SPLIT_BLOCK_BYTES <= cpu_near()) {                   \
-            for (size_t i = 0; i < (n); i++) {                                 \
-                uint8_t *block = bly_inside_block(&view, (hashes)[i]);         \
-                work;                                                          \
-            }                                                                  \
-            break;                                                             \
-        }                                                                      \
-        RING_ROLL(split_key, SPLIT_RING, n, view.blocks * SPLIT_BLOCK_BYTES,   \
-            *slot = bly_inside_block(&view, (hashes)[i]);                      \
-            prefetch(*slot),                                                   \
-            uint8_t *block = *slot;                                            \
-            work);                                                             \
-    } while (0)
-
-static void split_contains_portable(const void *image, const uint64_t *hashes,
-                                    size_t n, bool *present)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               present[i] = bly_inside_split_plain(block, hashes[i]));
-}
-
-static void split_add_portable(void *image, const uint64_t *hashes, size_t n)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-               split_set(block, hashes[i], false));
-}
-
-static void split_each_portable(void *image, const uint64_t *hashes, size_t n,
-                                bool *seen)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-               seen[i] = !split_set(block, hashes[i], false));
-}
-
-#if CPU_VECTOR4
-/* The bits of a hash in four lanes, the first or the last. */
-PLATFORM_INLINE vector4 split_bits_baseline(uint64_t hash, size_t first)
-{
-    vector4 salts = vector4_of(split_salt + first);
-    return vector4_power(vector4_times(salts, (uint32_t)hash));
-}
-
-PLATFORM_INLINE bool split_test_baseline(const uint8_t *block, uint64_t hash)
-{
-    vector4 lacks = vector4_lacks(vector4_load(block),
-                                  split_bits_baseline(hash, 0));
-    vector4 more = vector4_lacks(vector4_load(block + SPLIT_HALF_BYTES),
-                                 split_bits_baseline(hash, SPLIT_HALF));
-    return vector4_none(vector4_or(lacks, more));
-}
-
-/* Set the bits of half a block. Which of them were clear? */
-PLATFORM_INLINE vector4 split_set_baseline(uint8_t *half, uint64_t hash,
-                                           size_t first)
-{
-    vector4 bits = split_bits_baseline(hash, first);
-    vector4 old = vector4_load(half);
-    vector4_store(half, vector4_or(old, bits));
-    return vector4_lacks(old, bits);
-}
-
-static bool split_one_baseline(const void *subject, uint64_t hash)
-{
-    return split_test_baseline(bly_inside_block(subject, hash), hash);
-}
-
-static void split_contains_baseline(const void *image, const uint64_t *hashes,
-                                    size_t n, bool *present)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               present[i] = split_test_baseline(block, hashes[i]));
-}
-
-static void split_add_baseline(void *image, const uint64_t *hashes, size_t n)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-        split_set_baseline(block, hashes[i], 0);
-        split_set_baseline(block + SPLIT_HALF_BYTES, hashes[i], SPLIT_HALF));
-}
-
-static void split_each_baseline(void *image, const uint64_t *hashes, size_t n,
-                                bool *seen)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-        vector4 fresh = split_set_baseline(block, hashes[i], 0);
-        vector4 more = split_set_baseline(block + SPLIT_HALF_BYTES, hashes[i],
-                                          SPLIT_HALF);
-        seen[i] = vector4_none(vector4_or(fresh, more)));
-}
-#endif
-
-#if CPU_X86
-CPU_TARGET_AVX2 static bool split_one_avx2(const void *subject, uint64_t hash)
-{
-    const uint8_t *block = bly_inside_block(subject, hash);
-    return _mm256_testc_si256(vector_load32(block),
-                              bly_inside_lanes_avx2(hash));
-}
-
-CPU_TARGET_AVX2 static void
-split_contains_avx2(const void *image, const uint64_t *hashes, size_t n,
-                    bool *present)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch,
-        __m256i bits = bly_inside_lanes_avx2(hashes[i]);
-        present[i] = _mm256_testc_si256(vector_load32(block), bits));
-}
-
-CPU_TARGET_AVX2 static void
-split_add_avx2(void *image, const uint64_t *hashes, size_t n)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-               _mm256_storeu_si256((__m256i *)(void *)block,
-                   _mm256_or_si256(vector_load32(block),
-                                   bly_inside_lanes_avx2(hashes[i]))));
-}
-
-CPU_TARGET_AVX2 static void
-split_each_avx2(void *image, const uint64_t *hashes, size_t n, bool *seen)
-{
-    SPLIT_ROLL(image, hashes, n, platform_prefetch_write,
-        __m256i bits = bly_inside_lanes_avx2(hashes[i]);
-        __m256i old = vector_load32(block);
-        seen[i] = _mm256_testc_si256(old, bits);
-        _mm256_storeu_si256((__m256i *)(void *)block,
-                            _mm256_or_si256(old, bits)));
-}
-#endif
-
-/* ---- Choose by the processor ------------------------------------------- */
-
-static void split_contains_many(const void *image, const uint64_t *hashes,
-                                size_t n, bool *present)
-{
-#if CPU_X86
-    if (cpu_now() >= CPU_AVX2) {
-        split_contains_avx2(image, hashes, n, present);
-        return;
-    }
-#endif
-#if CPU_VECTOR4
-    if (cpu_now() >= CPU_BASELINE) {
-        split_contains_baseline(image, hashes, n, present);
-        return;
-    }
-#endif
-    split_contains_portable(image, hashes, n, present);
-}
-
-/* Chooses the lookup of one key with as few instructions as possible, so that
- * the processor sees more keys ahead. */
-static kind_contains *split_contains_here(const void **subject, void *view)
-{
-    *(bly_inline_split *)view = split_look(*subject);
-    *subject = view;
-#if CPU_X86
-    if (cpu_now() >= CPU_AVX2)
-        return split_one_avx2;
-#endif
-#if CPU_VECTOR4
-    if (cpu_now() >= CPU_BASELINE)
-        return split_one_baseline;
-#endif
-    return split_one;
-}
-
-static bly_status split_add_many(void *image, const uint64_t *hashes, size_t n,
-                                 size_t *done)
-{
-    *done = n;
-#if CPU_X86
-    if (cpu_now() >= CPU_AVX2) {
-        split_add_avx2(image, hashes, n);
-        return BLY_OK;
-    }
-#endif
-#if CPU_VECTOR4
-    if (cpu_now() >= CPU_BASELINE) {
-        split_add_baseline(image, hashes, n);
-        return BLY_OK;
-    }
-#endif
-    split_add_portable(image, hashes, n);
-    return BLY_OK;
-}
-
-static bly_status split_add_each(void *image, const uint64_t *hashes, size_t n,
-                                 bool *seen, size_t *done)
-{
-    *done = n;
-#if CPU_X86
-    if (cpu_now() >= CPU_AVX2) {
-        split_each_avx2(image, hashes, n, seen);
-        return BLY_OK;
-    }
-#endif
-#if CPU_VECTOR4
-    if (cpu_now() >= CPU_BASELINE) {
-        split_each_baseline(image, hashes, n, seen);
-        return BLY_OK;
-    }
-#endif
-    split_each_portable(image, hashes, n, seen);
-    return BLY_OK;
-}
-
-static bly_status split_add_many_shared(void *image, const uint64_t *hashes,
-                                        size_t n, size_t *done)
-{
-    *done = n;
-    SPLIT_ROLL(image, hashes, n, platform_prefetch,
-               split_set(block, hashes[i], true));
-    return BLY_OK;
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -481,13 +169,13 @@ static bly_status split_fold_spec(kind_spec *spec, const void *image,
 {
     uint64_t blocks = image_geometry(image, SPLIT_BLOCKS);
     spec->option[SPLIT_OPTION_M] = blocks / (times + (times == 0))
-                                 * SPLIT_BLOCK_BITS;
+                                 * LANES_BLOCK_BITS;
     return kind_divides(times, blocks, "blocks");
 }
 
 static void split_fold(void *into, const void *image)
 {
-    kind_fold_blocks(into, image, SPLIT_BLOCK_BYTES);
+    kind_fold_blocks(into, image, LANES_BLOCK_BYTES);
 }
 
 static void split_stat(bly_info_t *out, const void *image)
@@ -498,12 +186,12 @@ static void split_stat(bly_info_t *out, const void *image)
 
 static void split_inline(void *view, const void *image)
 {
-    *(bly_inline_split *)view = split_look(image);
+    *(bly_inline_split *)view = lanes_look(image);
 }
 
 static const kind_sharing split_sharing = {
-    .add      = split_add_shared,
-    .add_many = split_add_many_shared,
+    .add      = lanes_add_shared,
+    .add_many = lanes_add_many_shared,
 };
 
 static const kind_combining split_combining = {
@@ -534,15 +222,15 @@ const bly_kind bly_kind_split = {
     .check = split_check,
     .stat  = split_stat,
 
-    .contains      = split_contains,
-    .contains_many = split_contains_many,
-    .contains_here = split_contains_here,
+    .contains      = lanes_contains,
+    .contains_many = lanes_contains_many,
+    .contains_here = lanes_contains_here,
 
-    .add      = split_add,
-    .add_many = split_add_many,
-    .add_each = split_add_each,
+    .add      = lanes_add,
+    .add_many = lanes_add_many,
+    .add_each = lanes_add_each,
 
-    .places = split_places,
+    .places = lanes_places,
 
     .sharing   = &split_sharing,
     .combining = &split_combining,
