@@ -126,6 +126,17 @@ static uint8_t *saved(const bly_filter *filter, size_t *bytes)
     return copy;
 }
 
+/* Opens what was saved; the numbers that a file does not hold are then gone. */
+static bly_filter *opened(const char *kind, const uint8_t *file, size_t bytes)
+{
+    bly_filter *filter = NULL;
+    bly_options options = options_of(kind);
+    bly_status status = bly_unpack(&filter, file, bytes, &options);
+    if (status != BLY_OK)
+        fail_msg("%s: %s (%s)", kind, bly_why(), bly_strerror(status));
+    return filter;
+}
+
 /* ---- Writing ------------------------------------------------------------- */
 
 /* Returns NULL for a format that is only read. */
@@ -166,6 +177,8 @@ static bool write_one(const char *folder, FILE *table, const char *kind)
     if (filter == NULL)
         return true;
     uint8_t *file = saved(filter, &bytes);
+    bly_free(filter);
+    filter = opened(kind, file, bytes);
     ask(&a, kind, filter);
     join(path, folder, a.file);
     snprintf(comment, sizeof comment, "%s: key-0 .. key-%d, written by %s",
@@ -228,15 +241,11 @@ static void check_file(const char *folder, const answers *then)
     char path[PATH];
     uint8_t *file;
     size_t bytes, again_bytes;
-    bly_filter *filter = NULL;
     answers now;
-    bly_options options = options_of(then->kind);
     join(path, folder, then->file);
     if (!hex_read(path, &file, &bytes))
         fail_msg("%s: missing or damaged: check it out again", path);
-    bly_status status = bly_unpack(&filter, file, bytes, &options);
-    if (status != BLY_OK)
-        fail_msg("%s: %s (%s)", path, bly_why(), bly_strerror(status));
+    bly_filter *filter = opened(then->kind, file, bytes);
     for (int i = 0; i < count_keys(then->kind); i++)
         if (!contains(filter, "key", i))
             fail_msg("%s: key-%d is not found", path, i);
