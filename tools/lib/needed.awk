@@ -52,6 +52,12 @@ function defines(name, part) {
         definers[name] = definers[name] " " part
 }
 
+# A macro right before an #include is for that header, and stays with it.
+function keep_settings(part) {
+    for (part = parts - 1; kind[part] == "macro"; part--)
+        kind[part] = "line"
+}
+
 # Records what a part defines: a macro, a function or data its name, a struct its
 # tag and its type, anything else all the names in it.
 function name_part(part, text,   head, n, word, i) {
@@ -159,6 +165,8 @@ open {
         last[parts] = lines
         if (kind[parts] ~ /^(macro|undef|code)$/)
             name_part(parts, all)
+        if (/^#include/)
+            keep_settings()
     }
 }
 
