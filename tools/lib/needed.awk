@@ -52,10 +52,10 @@ function defines(name, part) {
         definers[name] = definers[name] " " part
 }
 
-# A macro right before an #include is for that header, and stays with it.
-function keep_settings(part) {
-    for (part = parts - 1; kind[part] == "macro"; part--)
-        kind[part] = "line"
+# A macro without a value right before an #include is for that header, and stays.
+function keep_setting() {
+    if (full[parts - 1] ~ /^#define [A-Za-z0-9_]+$/)
+        kind[parts - 1] = "line"
 }
 
 # Records what a part defines: a macro, a function or data its name, a struct its
@@ -166,7 +166,7 @@ open {
         if (kind[parts] ~ /^(macro|undef|code)$/)
             name_part(parts, all)
         if (/^#include/)
-            keep_settings()
+            keep_setting()
     }
 }
 
