@@ -6,7 +6,7 @@
  * "key-0" … "key-99" (fewer for `egh`), planned for as many at 1 % with seed 7.
  * A line of its `table` states the answers that the version gave:
  *
- *      FILE  KIND  ITEMS  CAPACITY  BYTES  GEOMETRY  FILL  RATE  DISTINCT  ANSWERS
+ *      FILE KIND ITEMS CAPACITY BYTES GEOMETRY FILL RATE DISTINCT ANSWERS
  *
  * GEOMETRY is four numbers, and ANSWERS is for the keys "absent-0" …
  * "absent-999": how many are found, and a checksum of which. FILL, RATE and
