@@ -151,9 +151,9 @@
 #include <stdint.h>
 
 #define BLY_VERSION_MAJOR 0
-#define BLY_VERSION_MINOR 5
+#define BLY_VERSION_MINOR 9
 #define BLY_VERSION_PATCH 0
-#define BLY_VERSION "0.5.0"
+#define BLY_VERSION "0.9.0"
 #define BLY_VERSION_NUMBER                                                     \
     (BLY_VERSION_MAJOR * 1000000 + BLY_VERSION_MINOR * 1000 + BLY_VERSION_PATCH)
 

@@ -894,7 +894,7 @@ function record(told) {
 
 // ---- Loading ----------------------------------------------------------------------
 
-const VERSION = "0.5.0";
+const VERSION = "0.9.0";
 let current;                    // the Core for new filters
 let loading;                    // the last call of load()
 

@@ -72,7 +72,7 @@ __all__ = [
     "advise", "dedup", "diff", "hash_many", "kinds", "version",
 ]
 
-__version__ = "0.5.0"
+__version__ = "0.9.0"
 
 
 class ArrowArray(Protocol):

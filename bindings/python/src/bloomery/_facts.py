@@ -15,7 +15,7 @@ def c_text(chars: Any) -> str:
 
 
 def version() -> str:
-    """Returns the version of the library, as "0.5.0"."""
+    """Returns the version of the library, as "0.9.0"."""
     return c_text(lib.bly_version())
 
 
