@@ -8,8 +8,8 @@
 # needed if a needed one names it anywhere. `a_##x` names everything that begins
 # with a_. The macros of `off` count as 0 where they alone are a condition, and
 # are defined as 0. A public header of the folder `include` stays if it declares a
-# name that bloomery.h lacks and the rest contains. Comments, empty lines, the guards of headers and conditions
-# around nothing are left out.
+# name that bloomery.h lacks and the rest contains. Comments, empty lines, the
+# guards of headers and conditions around nothing are left out.
 
 # Returns a line without comments, strings and characters, and sets `plain` to
 # the line without comments. A comment may span lines.
