@@ -48,7 +48,7 @@ static const char *const choices[] = {
     "bip158:block=" BLOCK,
 };
 
-/* What a line of a table states. */
+/* A line of a table. */
 typedef struct {
     char     file[TEXT], kind[SPEC];
     uint64_t items, capacity, bytes, geometry[FIELDS];
