@@ -341,20 +341,17 @@ impl<'a> Gathered<'a> {
     }
 
     fn build(mut self, form: &Form) -> Result<Handle, Error> {
-        let n = self.hashes.len() + self.batch.len();
-        let items = if self.spec.items > 0 { self.spec.items } else { (n as u64).max(1) };
-        for (level, _) in self.levels.iter().enumerate().filter(|(_, &there)| there) {
-            self.batch.push_bytes(&raw::marker(level));
-            if let Some(labels) = &mut self.labels {
-                labels.push(0);
-            }
-        }
         if form.nests && self.labels.is_some() {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 "keys that lie within others have no labels: state another form of keys",
                 0,
             ));
+        }
+        let n = self.hashes.len() + self.batch.len();
+        let items = if self.spec.items > 0 { self.spec.items } else { (n as u64).max(1) };
+        for (level, _) in self.levels.iter().enumerate().filter(|(_, &there)| there) {
+            self.batch.push_bytes(&raw::marker(level));
         }
         let stated = if form.nests { form.number } else { 0 };
         let spec = Spec { items, form: stated, ..*self.spec };
