@@ -292,7 +292,6 @@ extern "C" {
     pub fn bly_plan(out: *mut bly_plan_t, kind: *const c_char, spec: *const bly_spec)
         -> bly_status;
     pub fn bly_hash(filter: *const bly_filter, key: *const c_void, length: usize) -> u64;
-    pub fn bly_integer_key(key: *mut c_uchar, integer: i64);
     pub fn bly_real_key(key: *mut c_uchar, real: f64);
     pub fn bly_hash_many(
         hashes: *mut u64,

@@ -106,7 +106,7 @@ impl Error {
 
     /// Returns the system's error number, if the system caused the failure.
     pub fn raw_os_error(&self) -> Option<i32> {
-        (self.0.os != 0).then(|| self.0.os)
+        (self.0.os != 0).then_some(self.0.os)
     }
 }
 
@@ -131,5 +131,19 @@ impl From<Error> for std::io::Error {
             .raw_os_error()
             .map_or(std::io::ErrorKind::Other, |os| std::io::Error::from_raw_os_error(os).kind());
         std::io::Error::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorKind;
+    use crate::raw;
+
+    #[test]
+    fn every_status_has_a_kind() {
+        for status in -200..0 {
+            let unknown = raw::general(status).to_string() == "unknown status";
+            assert_eq!(ErrorKind::of(status) == ErrorKind::Other, unknown, "{status}");
+        }
     }
 }

@@ -27,7 +27,7 @@ macro_rules! abilities {
 }
 
 abilities! {
-    /// Keys can be added one by one; other kinds are built of all keys at once.
+    /// Keys can be added one by one; other kinds are built from all keys at once.
     Add = BLY_CAN_ADD,
     /// It sees whole keys, not only their hashes.
     WholeKeys = BLY_CAN_WHOLE_KEYS,
@@ -39,7 +39,7 @@ abilities! {
     Count = BLY_CAN_COUNT,
     /// It stores a label with each key.
     Label = BLY_CAN_LABEL,
-    /// It is built of members and of others, and tells them apart without error.
+    /// It is built from members and other keys, and tells them apart without error.
     Separate = BLY_CAN_SEPARATE,
     /// Many threads can add to it at once: [`SharedFilter`](crate::SharedFilter).
     Share = BLY_CAN_SHARE,
@@ -74,6 +74,8 @@ abilities! {
     /// It can be folded to a smaller one.
     Fold = BLY_CAN_FOLD,
 }
+
+const _: () = assert!(Ability::ALL.len() == ffi::BLY_ABILITIES, "an ability is missing");
 
 impl Ability {
     /// Returns the library's word for the ability, such as `"whole keys"`.
@@ -149,7 +151,7 @@ impl Plan {
             rate_sd: plan.rate_sd,
             fill: plan.fill,
             lost: plan.lost,
-            window: (plan.window != u64::MAX).then(|| plan.window),
+            window: (plan.window != u64::MAX).then_some(plan.window),
             lines_present: plan.lines_present,
             lines_absent: plan.lines_absent,
             probes: plan.probes,
@@ -232,7 +234,7 @@ impl Info {
             rate: info.rate,
             planned_rate: info.planned_rate,
             lost: info.lost,
-            window: (info.window != u64::MAX).then(|| info.window),
+            window: (info.window != u64::MAX).then_some(info.window),
             saturated: info.saturated,
             probes: info.probes,
             labels: labels(info.label_bits, info.label_least, info.label_most),

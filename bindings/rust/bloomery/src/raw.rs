@@ -61,7 +61,7 @@ fn last(status: ffi::bly_status) -> Error {
 }
 
 /// Returns the error of a status of which no call has said why.
-fn general(status: ffi::bly_status) -> Error {
+pub(crate) fn general(status: ffi::bly_status) -> Error {
     // SAFETY: accepts any number.
     Error::new(ErrorKind::of(status), constant(unsafe { ffi::bly_strerror(status) }), 0)
 }
@@ -407,7 +407,7 @@ impl Handle {
         // SAFETY: the handle, the key and the label are valid.
         let found =
             unsafe { ffi::bly_get(self.0.as_ptr(), key.as_ptr().cast(), key.len(), &mut label) };
-        found.then(|| label)
+        found.then_some(label)
     }
 
     pub fn hash(&self, key: &[u8]) -> u64 {
