@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["C", "C++", "Python", "SQLite", "PostgreSQL", "JavaScript",
-             "Redis", "command"]
+             "Rust", "Redis", "command"]
 
 SCRIPT = """
 const { pathToFileURL } = await import("node:url");
@@ -122,6 +122,13 @@ def javascript(build):
     return there
 
 
+def rust():
+    """Returns a test for a public function or method."""
+    source = text("bindings/rust/bloomery/src/*.rs")
+    return lambda name: re.search(
+        rf"\bpub (unsafe )?fn {name.rpartition('::')[2]}\b", source)
+
+
 def redis(build):
     """Returns a test for a command of the module."""
     program = build / "redis-commands"
@@ -154,7 +161,7 @@ def check(build):
     """Yields "" for each name that is there, and a line for each that is not."""
     tests = dict(zip(LANGUAGES, [
         c(), cpp(), python(), sqlite(build), postgresql(), javascript(build),
-        redis(build), command(build)]))
+        rust(), redis(build), command(build)]))
     for language, there in tests.items():
         for _, names in rows():
             name = names[LANGUAGES.index(language)]
