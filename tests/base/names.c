@@ -28,6 +28,7 @@ static void test_each_language_has_its_name(void **state)
         { "redis", "the filter is full: resize it (BLY.RESIZE), or plan it" },
         { "command", "the filter is full: resize it (bloomery resize), or "
                      "plan it" },
+        { "go", "the filter is full: resize it (Resize), or plan it" },
         { "cobol", "the filter is full: resize it, or plan it" },
         { "", "the filter is full: resize it, or plan it" },
     };
