@@ -62,8 +62,8 @@
 package bloomery
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11
-#cgo !bloomery_system CFLAGS: -ffp-contract=off -DBLY_STATIC
+#cgo CFLAGS: -std=c11
+#cgo !bloomery_system CFLAGS: -DBLY_STATIC
 #cgo !bloomery_system LDFLAGS: -lm -lpthread
 #cgo bloomery_system LDFLAGS: -lbloomery
 #include <stdlib.h>
@@ -102,7 +102,7 @@ func hold(made *C.tie) *Filter {
 // until its call of C has returned.
 func (f *Filter) open() (*handle, error) {
 	if f.h == nil || f.h.tie == nil {
-		return nil, closed
+		return nil, errClosed
 	}
 	return f.h, nil
 }

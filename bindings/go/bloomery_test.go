@@ -536,7 +536,7 @@ func TestSets(t *testing.T) {
 	if err := c.Intersect(a); err != nil || !must(c.Contains("red"))(t) {
 		t.Error(err)
 	}
-	n := must(a.Like())(t)
+	n := newFilter(t, "blocked", WithRate(1e-6))
 	must(n.Add(7))(t)
 	wants(t, a.Unite(n), ErrMismatch)
 	wants(t, a.Unite(newFilter(t, "standard")), ErrMismatch)

@@ -75,7 +75,7 @@ func (e *Error) Unwrap() error {
 	return e.Errno
 }
 
-var closed = &Error{
+var errClosed = &Error{
 	Status: ErrClosed,
 	Reason: "the filter is closed: open or make it again",
 }

@@ -70,20 +70,12 @@ func number(key any) (bits uint64, typ C.int) {
 	return 0, 0
 }
 
-// wrongKey returns the error for a value that is not a key. It gets the type only, so
-// that keys need not be allocated.
-func wrongKey(t reflect.Type) error {
-	if t == nil {
-		return wrong(ErrParameter, "nil is not a key: leave it out")
-	}
-	switch kind := t.Kind(); {
-	case kind == reflect.String:
-		return wrong(ErrParameter, "a key of type %s: give string(key)", t)
-	case kind >= reflect.Int && kind <= reflect.Float64 && kind != reflect.Uintptr:
-		return wrong(ErrParameter, "a key of type %s: give %s(key)", t, kind)
-	}
-	return wrong(ErrParameter, "a value of type %s is not a key: give a string, "+
-		"a []byte, an integer or a float", t)
+// errKey is returned for a value that is not a key. It does not name the value's type:
+// that would make Go allocate every key.
+var errKey = &Error{
+	Status: ErrParameter,
+	Reason: "the value is not a key: give a string, a []byte, an integer or a " +
+		"float, and convert named types, as string(id)",
 }
 
 // one does an operation for one key. The key is not allocated.
@@ -102,7 +94,7 @@ func (f *Filter) one(verb C.int, key any, label uint64) (a C.tie_answer, err err
 	default:
 		bits, typ := number(key)
 		if typ == 0 {
-			return a, wrongKey(reflect.TypeOf(key))
+			return a, errKey
 		}
 		a = C.tie_number(h.tie, verb, typ, C.uint64_t(bits), C.uint64_t(label))
 	}
@@ -238,6 +230,9 @@ func runs(keys any, most int, use func(r run) error) error {
 	defer rooms.Put(r)
 	switch k := keys.(type) {
 	case Packed:
+		if len(k.Offsets) == 0 {
+			return nil
+		}
 		typ := C.int(C.BLY_BYTES)
 		if k.Text {
 			typ = C.BLY_TEXT
