@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["C", "C++", "Python", "SQLite", "PostgreSQL", "JavaScript",
-             "Redis", "command"]
+             "Redis", "command", "Go"]
 
 SCRIPT = """
 const { pathToFileURL } = await import("node:url");
@@ -150,11 +150,18 @@ def command(build):
     return there
 
 
+def go():
+    """Returns a test for a function or a method of Go."""
+    module = text("bindings/go/*.go")
+    return lambda name: re.search(rf"(?m)^func (\(f \*Filter\) )?{name}\(",
+                                  module)
+
+
 def check(build):
     """Yields "" for each name that is there, and a line for each that is not."""
     tests = dict(zip(LANGUAGES, [
         c(), cpp(), python(), sqlite(build), postgresql(), javascript(build),
-        redis(build), command(build)]))
+        redis(build), command(build), go()]))
     for language, there in tests.items():
         for _, names in rows():
             name = names[LANGUAGES.index(language)]
