@@ -101,8 +101,8 @@ static uint64_t tie_read(const void *from)
     return bits;
 }
 
-/* A value on the way to a key. `why` is a reason that the library does not know;
- * otherwise bly_why has it. */
+/* A value on the way to a key. `why` is a reason that the library does not
+ * know; otherwise bly_why has it. */
 typedef struct {
     bly_key key;
     char    why[200];
@@ -564,8 +564,8 @@ tie_answer tie_build(const char *kind, const bly_spec *spec, const char *keys,
     if (status < 0)
         return tie_told(status);
     if (labels != NULL && bly_form_nests(wanted.form))
-        return tie_wrong(BLY_EUNSUPPORTED, "keys that lie within others have no "
-                         "labels: leave out WithLabels");
+        return tie_wrong(BLY_EUNSUPPORTED, "keys that lie within others have "
+                         "no labels: leave out WithLabels");
     uint64_t first = n > 0 && keys == NULL ? tie_form_of(type)
                                            : BLY_KEYS_UNSTATED;
     if (tie_is_key(wanted.form, type) || n == 0)
@@ -739,8 +739,8 @@ static bly_status tie_go_with(bly_filter **made, const tie *t, uint64_t form)
     return status < 0 ? status : bly_form_set(*made, form);
 }
 
-/* An empty `into` gets the form of the other only if they can be joined: that is
- * tried with one like it. */
+/* An empty `into` gets the form of the other only if they can be joined: that
+ * is tried with one like it. */
 static bly_status tie_join_first(tie *into, const bly_filter *other, int verb,
                                  uint64_t form)
 {

@@ -1,7 +1,7 @@
 /* native.h - the library's calls as Go makes them.
  *
- * A call of C from Go takes some 50 ns, and Go may make its next call in another
- * thread. So each function here does one operation completely, and returns the
+ * A call of C from Go takes some 50 ns, and Go may make its next call in
+ * another thread. So each function here does one operation completely, and returns the
  * reason of a failure (bly_why, which belongs to the thread) with the status.
  *
  * Go memory is passed as plain arguments only, never inside structs: it has no
@@ -14,9 +14,9 @@
 #include <bloomery/advice.h>
 #include <bloomery/form.h>
 
-/* A filter, and the form of its keys. `open`: it is empty and states no form, so
- * the first keys that are added set it. `any`: they do not, by choice or because
- * it is a file of another system. */
+/* A filter, and the form of its keys. `open`: it is empty and states no form,
+ * so the first keys that are added set it. `any`: they do not, by choice or
+ * because it is a file of another system. */
 typedef struct {
     bly_filter *filter;
     uint64_t    form;
