@@ -1,8 +1,9 @@
 /* native.h - the library's calls as Go makes them.
  *
  * A call of C from Go takes some 50 ns, and Go may make its next call in
- * another thread. So each function here does one operation completely, and returns the
- * reason of a failure (bly_why, which belongs to the thread) with the status.
+ * another thread. So each function here does one operation completely, and
+ * returns the reason of a failure (bly_why, which belongs to the thread) with
+ * the status.
  *
  * Go memory is passed as plain arguments only, never inside structs: it has no
  * pointers, and no function keeps it.
