@@ -97,7 +97,7 @@ func typed[K any](keys []any) (out []K) {
 
 func TestTheReaderAnswersLikeTheLibrary(t *testing.T) {
 	draw := rand.New(rand.NewSource(7))
-	for i := 0; i < 300; i++ {
+	for i := 0; i < 100; i++ {
 		d := drawFilter(t, draw)
 		image := must(d.filter.Pack())(t)
 		r, err := reader.Parse(image)

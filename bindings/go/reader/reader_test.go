@@ -291,7 +291,7 @@ func TestForgedGeometry(t *testing.T) {
 	accepted := 0
 	for _, name := range read {
 		image := golden(t, name)
-		for i := 0; i < 20000; i++ {
+		for i := 0; i < 2000; i++ {
 			forged := append([]byte(nil), image...)
 			for n := draw.Intn(3); n >= 0; n-- {
 				at := 80 + draw.Intn(32)
@@ -307,7 +307,7 @@ func TestForgedGeometry(t *testing.T) {
 			}
 		}
 	}
-	if accepted < 100 {
+	if accepted < 10 {
 		t.Errorf("only %d forged images were accepted", accepted)
 	}
 }
