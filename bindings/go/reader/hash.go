@@ -18,23 +18,50 @@ func last(b []byte) (h uint64) {
 	return h
 }
 
-// hasher hashes a key with the seed of a filter. It may write to the key's spare
-// capacity, and does not keep it.
-type hasher func(key []byte, seed uint64) uint64
+// The functions by their places in hashNames.
+const (
+	byXXH3 = iota
+	byXXH64
+	byMurmur2
+	byMurmur3
+	byFNV1a
+	byIdentity
+	byDecimal
+	bySipHash
+)
 
-var hashers = map[string]hasher{
-	"xxh3": xxh3, "xxh64": xxh64, "murmur2": murmur2, "murmur3": murmur3,
-	"fnv1a": fnv1a, "identity": identity, "decimal": decimal,
+var hashNames = []string{"xxh3", "xxh64", "murmur2", "murmur3", "fnv1a", "identity",
+	"decimal", "siphash"}
+
+// sum hashes a key. Through a table of functions, Go would allocate each key.
+func (f *Filter) sum(key []byte) uint64 {
+	switch f.hash {
+	case byXXH3:
+		return xxh3(key, f.seed)
+	case byXXH64:
+		return xxh64(key, f.seed)
+	case byMurmur2:
+		return murmur2(key, f.seed)
+	case byMurmur3:
+		return murmur3(key, f.seed)
+	case byFNV1a:
+		return fnv1a(key, f.seed)
+	case byIdentity:
+		return identity(key)
+	case byDecimal:
+		return decimal(key)
+	}
+	return siphash(f.secret, key)
 }
 
-func identity(key []byte, _ uint64) uint64 {
+func identity(key []byte) uint64 {
 	if len(key) > 8 {
 		return xxh3(key, 0)
 	}
 	return last(key)
 }
 
-func decimal(key []byte, _ uint64) (h uint64) {
+func decimal(key []byte) (h uint64) {
 	const none = 1<<64 - 1
 	for _, one := range key {
 		digit := uint64(one - '0')

@@ -144,19 +144,14 @@ func put32(room []byte, bits uint32) []byte {
 
 func (f *Filter) integer(n int64, room []byte) ([]byte, error) {
 	switch f.form & formClass {
-	case classAny, classNumber, classInt64:
-		return put64(room, uint64(n)), nil
-	case classInt32:
-		if n < math.MinInt32 || n > math.MaxUint32 {
-			return nil, f.beyond(n)
-		}
-		return put32(room, uint32(n)), nil
+	case classAny, classNumber, classInt32, classInt64:
+		return f.whole(n, room)
 	case classFloat, classDouble:
 		real := float64(n)
 		if !(real < 0x1p63) || int64(real) != n {
 			return nil, f.beyond(n)
 		}
-		return f.real(real, room)
+		return f.ieee(real, room), nil
 	}
 	return nil, f.other("an integer")
 }
@@ -171,7 +166,7 @@ func (f *Filter) unsigned(n uint64, room []byte) ([]byte, error) {
 	case classFloat, classDouble:
 		real := float64(n)
 		if real < 0x1p64 && uint64(real) == n {
-			return f.real(real, room)
+			return f.ieee(real, room), nil
 		}
 		return nil, f.beyond(n)
 	case classAny, classNumber, classInt32:
@@ -181,25 +176,42 @@ func (f *Filter) unsigned(n uint64, room []byte) ([]byte, error) {
 }
 
 func (f *Filter) real(real float64, room []byte) ([]byte, error) {
-	whole := real >= -0x1p63 && real < 0x1p63 && real == math.Trunc(real)
+	isWhole := real >= -0x1p63 && real < 0x1p63 && real == math.Trunc(real)
 	switch f.form & formClass {
 	case classAny, classNumber:
-		if whole {
-			return put64(room, uint64(int64(real))), nil
+		if isWhole {
+			return f.whole(int64(real), room)
 		}
 		if real != real {
 			return put64(room, 0x7ff8<<48), nil
 		}
 		return put64(room, math.Float64bits(real)), nil
 	case classInt32, classInt64:
-		if !whole {
+		if !isWhole {
 			return nil, f.beyond(real)
 		}
-		return f.integer(int64(real), room)
-	case classFloat:
-		return put32(room, math.Float32bits(float32(real))), nil
-	case classDouble:
-		return put64(room, math.Float64bits(real)), nil
+		return f.whole(int64(real), room)
+	case classFloat, classDouble:
+		return f.ieee(real, room), nil
 	}
 	return nil, f.other("a real number")
+}
+
+// whole returns the key of an integer in a class of integers.
+func (f *Filter) whole(n int64, room []byte) ([]byte, error) {
+	if f.form&formClass != classInt32 {
+		return put64(room, uint64(n)), nil
+	}
+	if n < math.MinInt32 || n > math.MaxUint32 {
+		return nil, f.beyond(n)
+	}
+	return put32(room, uint32(n)), nil
+}
+
+// ieee returns the key of a number in a class of IEEE 754 numbers.
+func (f *Filter) ieee(real float64, room []byte) []byte {
+	if f.form&formClass == classFloat {
+		return put32(room, math.Float32bits(float32(real)))
+	}
+	return put64(room, math.Float64bits(real))
 }

@@ -49,7 +49,8 @@ type Filter struct {
 	capacity uint64
 	rate     float64
 	seed     uint64
-	hash     hasher
+	hash     int // its place in hashNames
+	secret   *[16]byte
 	form     uint64
 	payload  []byte
 	find     func(hash uint64) bool
@@ -143,19 +144,20 @@ func parse(image []byte, secret *[16]byte) (*Filter, error) {
 
 func (f *Filter) setHash(field []byte, secret *[16]byte) error {
 	name, ok := padded(field)
-	if ok && name == "siphash" {
-		if secret == nil || siphash(secret, []byte(secretMark)) != f.seed {
-			return fail(ErrSecret, "give the secret that the filter was made with")
+	f.hash = len(hashNames) - 1
+	for f.hash >= 0 && hashNames[f.hash] != name {
+		f.hash--
+	}
+	if !ok || f.hash < 0 {
+		return fail(ErrUnsupported, "its hash function %q is not known", name)
+	}
+	f.secret = secret
+	if f.hash != bySipHash {
+		if secret != nil {
+			return fail(ErrSecret, "the hash function %s has none", name)
 		}
-		f.hash = func(key []byte, _ uint64) uint64 { return siphash(secret, key) }
-		return nil
-	}
-	f.hash = hashers[name]
-	if !ok || f.hash == nil {
-		return fail(ErrUnsupported, "its hash function '%q' is not known", name)
-	}
-	if secret != nil {
-		return fail(ErrSecret, "the hash function '%s' has none", name)
+	} else if secret == nil || siphash(secret, []byte(secretMark)) != f.seed {
+		return fail(ErrSecret, "give the secret that the filter was made with")
 	}
 	return nil
 }
@@ -202,14 +204,14 @@ func (f *Filter) ContainsHash(hash uint64) bool { return f.find(hash) }
 
 // Contains looks up a key: a string, a []byte, an integer or a float. False: it was
 // certainly not added. True: perhaps it was. ErrForm: the filter's keys are of another
-// class. ErrRange: for example a negative number beyond 32 bits where keys have these.
+// class. ErrRange: it is a number that they cannot be, such as 2^40 in 32 bits.
 func (f *Filter) Contains(key any) (bool, error) {
 	var room [64]byte
 	data, err := f.key(key, room[:0])
 	if err != nil {
 		return false, err
 	}
-	return f.find(f.hash(data, f.seed)), nil
+	return f.find(f.sum(data)), nil
 }
 
 // ---- Kinds -------------------------------------------------------------------------
