@@ -68,16 +68,13 @@ static void check_promise(const bly_filter *filter, const char *path)
 /* Returns the caveat for another system's filter of this kind; NULL: ours. */
 static const char *check_doubt(const char *kind)
 {
-    const bly_format_info *const *formats = bly_formats(NULL);
+    const bly_format_info *format = format_of(kind);
 
-    while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
-        formats++;
-    return *formats == NULL ? NULL
-         : (*formats)->recognised
-                            ? "its format has no checksum: its numbers were "
-                              "looked at"
-                            : "its format has no checksum, nor tells whether "
-                              "this is all of it, or such a filter at all";
+    return format == NULL ? NULL
+         : format->recognised ? "its format has no checksum: its numbers were "
+                                "looked at"
+                              : "its format has no checksum, nor tells whether "
+                                "this is all of it, or such a filter at all";
 }
 
 /* Needing a secret is not a fault if none was given. */

@@ -128,11 +128,9 @@ static void info_mark(const char *hash, uint64_t mark)
 /* Returns the names of the numbers of another system's filter. */
 static const bly_number_info *info_numbers(const char *kind)
 {
-    const bly_format_info *const *formats = bly_formats(NULL);
+    const bly_format_info *format = format_of(kind);
 
-    while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
-        formats++;
-    return *formats != NULL ? (*formats)->numbers : NULL;
+    return format != NULL ? format->numbers : NULL;
 }
 
 static void info_geometry_named(const bly_number_info *numbers,

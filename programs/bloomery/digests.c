@@ -11,6 +11,7 @@
  * either.
  */
 #include "bloomery/command.h"
+#include "frame/mix.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,14 +113,6 @@ enum {
     DIGESTS_ENOUGH = 1000               /* found ones that measure a rate    */
 };
 
-static uint64_t digests_mix(uint64_t i)
-{
-    i *= UINT64_C(0x9E3779B97F4A7C15);
-    i = (i ^ i >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    i = (i ^ i >> 27) * UINT64_C(0x94D049BB133111EB);
-    return i ^ i >> 31;
-}
-
 /* Looks up a batch of random keys. Returns how many are in some filter. */
 static uint64_t digests_random(const ask_job *job, uint64_t batch)
 {
@@ -129,7 +122,8 @@ static uint64_t digests_random(const ask_job *job, uint64_t batch)
                             .width = DIGESTS_WORDS * sizeof *words };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        words[i] = digests_mix(batch * (sizeof words / sizeof *words) + i + 1);
+        words[i] = mix_hash((batch * (sizeof words / sizeof *words) + i)
+                            * MIX_STEP);
     for (size_t f = 0; f < job->n; f++)
         if (bly_contains_many(job->filters[f], &keys, there) == BLY_OK)
             for (size_t i = 0; i < DIGESTS_BATCH; i++)

@@ -19,6 +19,7 @@
  * not exactly like this is ignored.
  */
 #include "filters/costs.h"
+#include "frame/mix.h"
 
 #include <bloomery/advice.h>
 #include <bloomery/replace.h>
@@ -63,17 +64,10 @@ void costs_close(costs_room *room)
     free(room);
 }
 
-static uint64_t costs_mix(uint64_t i)
-{
-    i = (i ^ i >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    i = (i ^ i >> 27) * UINT64_C(0x94D049BB133111EB);
-    return i ^ i >> 31;
-}
-
 /* Returns the hash of key i < 2^56 of a series; distinct keys differ. */
 static uint64_t costs_hash(uint64_t series, uint64_t i)
 {
-    return costs_mix((series << 56 | i) + UINT64_C(0x9E3779B97F4A7C15));
+    return mix_hash(series << 56 | i);
 }
 
 static double costs_clock(clockid_t clock)
@@ -94,9 +88,9 @@ static void costs_questions(costs_room *room, uint64_t keys)
              *mixed = room->asked[2];
 
     for (uint64_t i = 0; i < COSTS_ASKED && room->keys != keys; i++) {
-        there[i] = costs_hash(room->series, costs_mix(i) % keys);
+        there[i] = costs_hash(room->series, mix_hash(i) % keys);
         not[i] = costs_hash(room->series, absent + i);
-        mixed[i] = costs_mix(~i) >> 63 != 0 ? there[i]
+        mixed[i] = mix_hash(~i) >> 63 != 0 ? there[i]
                  : costs_hash(room->series, absent + COSTS_ASKED + i);
     }
     room->keys = keys;

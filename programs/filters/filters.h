@@ -9,6 +9,7 @@
  *     wrapped.c   filters that are compressed, text, objects or dumps
  *     paged.c     filters used in their file
  *     load.c      opens filter files
+ *     typed.c     compares keys with the type that a format names
  *     damage.c    verifies filters that are queried
  *     estimate.c  estimates the number of distinct keys
  *     levels.c    markers for keys that lie within others
@@ -26,6 +27,7 @@
 #include "frame/tables.h"
 
 #include <bloomery/container.h>
+#include <bloomery/foreign.h>
 #include <bloomery/nested.h>
 
 /* ==== secret.c ========================================================== */
@@ -81,6 +83,9 @@ bly_options *format_how(void);
 
 /* Checks that the format exists. Returns CLI_GO or CLI_ERROR. */
 int format_check(const char *name);
+
+/* Returns another system's format with the name of this kind, or NULL. */
+const bly_format_info *format_of(const char *kind);
 
 /* ==== container.c ======================================================= */
 

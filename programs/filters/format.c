@@ -18,6 +18,15 @@ bly_options *format_how(void)
     return &how;
 }
 
+const bly_format_info *format_of(const char *kind)
+{
+    const bly_format_info *const *formats = bly_formats(NULL);
+
+    while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
+        formats++;
+    return *formats;
+}
+
 int format_check(const char *name)
 {
     size_t n, length = strcspn(name, ":");

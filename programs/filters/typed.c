@@ -10,19 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the description of a format, or NULL if the kind is not one. */
-static const bly_format_info *typed_format(const char *kind)
-{
-    const bly_format_info *const *formats = bly_formats(NULL);
-
-    while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
-        formats++;
-    return *formats;
-}
-
 bool typed_is_told(const char *kind)
 {
-    const bly_format_info *format = typed_format(kind);
+    const bly_format_info *format = format_of(kind);
 
     return format != NULL && format->told != 0;
 }
@@ -92,7 +82,7 @@ static const char *typed_needed(const char *values, uint64_t class)
 bool typed_against(const char *kind, const uint64_t geometry[4], uint64_t form,
                    char *why, size_t room)
 {
-    const bly_format_info *format = typed_format(kind);
+    const bly_format_info *format = format_of(kind);
     const char *values = format != NULL ? typed_values(format->kind) : NULL;
     uint64_t class = form & BLY_FORM_CLASS;
     const char *needed;

@@ -346,8 +346,20 @@ static int options_check_required(const cli_command *command, const bool *seen)
 /* The arguments of the subcommand; the first is its name. */
 static char *const *options_line;
 
-int options_read(const cli_command *command, int argc, char **argv,
-                 void *settings, cli_operands *operands)
+/* Frees the lists of values, which the command does not get. */
+static void options_forget(const cli_option *option, void *settings)
+{
+    for (; option->name != NULL; option++)
+        if (option->type == CLI_LIST) {
+            cli_operands *list = (void *)((char *)settings + option->offset);
+
+            free(list->names);
+            *list = (cli_operands){ 0 };
+        }
+}
+
+static int options_read_all(const cli_command *command, int argc, char **argv,
+                            void *settings, cli_operands *operands)
 {
     options_forms forms;
     bool seen[OPTIONS_MOST] = { false };
@@ -368,6 +380,16 @@ int options_read(const cli_command *command, int argc, char **argv,
     if (status == CLI_GO)
         status = options_check_needs(command, seen);
     return status == CLI_GO ? options_check_required(command, seen) : status;
+}
+
+int options_read(const cli_command *command, int argc, char **argv,
+                 void *settings, cli_operands *operands)
+{
+    int status = options_read_all(command, argc, argv, settings, operands);
+
+    if (status != CLI_GO)
+        options_forget(command->options, settings);
+    return status;
 }
 
 /* ==== The command line again ============================================ */

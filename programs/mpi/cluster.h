@@ -14,7 +14,6 @@
  *     part.c      one filter, divided among the ranks
  *     sparse.c    sparse images as lists of set bits
  *     replicate.c the union of all ranks' filters, on all ranks
- *     mix.h       pseudorandom numbers from hashes
  *     dedup.h     declarations shared by the files of `dedup`
  *     cmd_*.c     one subcommand each
  *     main.c      the table of subcommands

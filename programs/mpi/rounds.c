@@ -69,7 +69,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/mix.h"
+#include "frame/mix.h"
 #include "frame/sort.h"
 
 /* Positions of a segment, as bits. From this many positions per value on,

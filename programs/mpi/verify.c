@@ -14,11 +14,11 @@
  * Numbers have seven bits per byte, lowest first.
  */
 #include "mpi/dedup.h"
+#include "frame/mix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/mix.h"
 
 /* A key of a table. */
 typedef struct {

@@ -7,11 +7,11 @@
 #include "base/status.h"
 
 /* A name and its place among the languages, in the order of the table. */
-enum { NAMES_C, NAMES_LANGUAGES = 9 };
+enum { NAMES_C, NAMES_LANGUAGES = 10 };
 
 static const char *const names_languages[NAMES_LANGUAGES] = {
-    "c", "c++", "python", "sqlite", "postgresql", "javascript", "redis",
-    "command", "go"
+    "c", "c++", "python", "sqlite", "postgresql", "javascript", "rust", "go",
+    "redis", "command"
 };
 
 static const char *const names_rows[][NAMES_LANGUAGES] = {

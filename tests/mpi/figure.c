@@ -17,7 +17,7 @@
 #include "test.h"
 
 #include "mpi/dedup.h"
-#include "mpi/mix.h"
+#include "frame/mix.h"
 
 enum { FIGURE_RANKS = 3, FIGURE_BITS = 4, FIGURE_EACH = 2 };
 

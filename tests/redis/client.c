@@ -61,7 +61,7 @@ static bool server_answers(const server *s)
     strcpy(at.sun_path, path);
     int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool ready = connect(file, (struct sockaddr *)&at, sizeof at) == 0
-        && write(file, "PING\r\n", 6) == 6
+        && send(file, "PING\r\n", 6, MSG_NOSIGNAL) == 6
         && read(file, reply, sizeof reply) >= 5
         && memcmp(reply, "+PONG", 5) == 0;
     close(file);

@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["C", "C++", "Python", "SQLite", "PostgreSQL", "JavaScript",
-             "Redis", "command", "Go"]
+             "Rust", "Go", "Redis", "command"]
 
 SCRIPT = """
 const { pathToFileURL } = await import("node:url");
@@ -122,6 +122,20 @@ def javascript(build):
     return there
 
 
+def rust():
+    """Returns a test for a public function or method."""
+    source = text("bindings/rust/bloomery/src/*.rs")
+    return lambda name: re.search(
+        rf"\bpub (unsafe )?fn {name.rpartition('::')[2]}\b", source)
+
+
+def go():
+    """Returns a test for a function or a method of Go."""
+    module = text("bindings/go/*.go")
+    return lambda name: re.search(rf"(?m)^func (\(f \*Filter\) )?{name}\(",
+                                  module)
+
+
 def redis(build):
     """Returns a test for a command of the module."""
     program = build / "redis-commands"
@@ -150,18 +164,11 @@ def command(build):
     return there
 
 
-def go():
-    """Returns a test for a function or a method of Go."""
-    module = text("bindings/go/*.go")
-    return lambda name: re.search(rf"(?m)^func (\(f \*Filter\) )?{name}\(",
-                                  module)
-
-
 def check(build):
     """Yields "" for each name that is there, and a line for each that is not."""
     tests = dict(zip(LANGUAGES, [
         c(), cpp(), python(), sqlite(build), postgresql(), javascript(build),
-        redis(build), command(build), go()]))
+        rust(), go(), redis(build), command(build)]))
     for language, there in tests.items():
         for _, names in rows():
             name = names[LANGUAGES.index(language)]

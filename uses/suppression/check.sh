@@ -4,7 +4,7 @@
 
 # Real logs are private, so a package stands for a user, and the words of its
 # copyright file for the articles read: some have ten, some thousands.
-find "$MACHINE/usr/share/doc" -name copyright -size -200k | sort |
+find "$MACHINE/usr/share/doc" -type f -name copyright -size -200k | sort |
     head -n "$(work 150 100000)" >files
 [ "$(wc -l <files)" -ge 20 ] || { absent suppression 'no documents'; finish; }
 tr '\n' '\0' <files | xargs -0 awk '

@@ -1,14 +1,17 @@
 /* mix.h - pseudorandom numbers from hashes. */
-#ifndef CLUSTER_MIX_H
-#define CLUSTER_MIX_H
+#ifndef FRAME_MIX_H
+#define FRAME_MIX_H
 
 #include <stdint.h>
+
+/* The step of SplitMix64. Multiples of it make a sequence of hashes. */
+#define MIX_STEP UINT64_C(0x9E3779B97F4A7C15)
 
 /* Returns another hash: a step and the finaliser of SplitMix64 [Steele, Lea &
  * Flood 2014], a bijection. */
 static inline uint64_t mix_hash(uint64_t v)
 {
-    v += UINT64_C(0x9E3779B97F4A7C15);
+    v += MIX_STEP;
     v = (v ^ v >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     v = (v ^ v >> 27) * UINT64_C(0x94D049BB133111EB);
     return v ^ v >> 31;
