@@ -53,9 +53,9 @@ func number(key any) (bits uint64, typ C.int) {
 	case int8:
 		return uint64(k), C.BLY_INTEGER
 	case uint:
-		return uint64(k), C.TIE_UNSIGNED
+		return unsigned(uint64(k))
 	case uint64:
-		return k, C.TIE_UNSIGNED
+		return unsigned(k)
 	case uint32:
 		return uint64(k), C.BLY_INTEGER
 	case uint16:
@@ -68,6 +68,13 @@ func number(key any) (bits uint64, typ C.int) {
 		return math.Float64bits(float64(k)), C.BLY_REAL
 	}
 	return 0, 0
+}
+
+func unsigned(bits uint64) (uint64, C.int) {
+	if bits > math.MaxInt64 {
+		return bits, C.TIE_UNSIGNED
+	}
+	return bits, C.BLY_INTEGER
 }
 
 // errKey is returned for a value that is not a key. It does not name the value's type:
@@ -108,6 +115,25 @@ func (f *Filter) one(verb C.int, key any, label uint64) (a C.tie_answer, err err
 // Contains looks up a key. False: it was certainly not added. True: perhaps it was.
 // An error, for example ErrForm for a key of another class, is no answer.
 func (f *Filter) Contains(key any) (bool, error) {
+	h, err := f.open()
+	if err != nil {
+		return false, err
+	}
+	found := C.int(-1)
+	switch k := key.(type) {
+	case string:
+		found = C.tie_contains(h.tie, C.BLY_TEXT, textData(k), C.size_t(len(k)))
+	case []byte:
+		found = C.tie_contains(h.tie, C.BLY_BYTES, bytesData(k), C.size_t(len(k)))
+	default:
+		if bits, typ := number(key); typ != 0 {
+			found = C.tie_contains_number(h.tie, typ, C.uint64_t(bits))
+		}
+	}
+	runtime.KeepAlive(h)
+	if found >= 0 {
+		return found != 0, nil
+	}
 	a, err := f.one(C.TIE_CONTAINS, key, 0)
 	return a.value != 0 && err == nil, err
 }

@@ -258,6 +258,20 @@ static tie_answer tie_slowly(tie *t, int verb, int type, const char *data,
     return answer;
 }
 
+int tie_contains(const tie *t, int type, const char *data, size_t length)
+{
+    if (!tie_is_key(t->form, type))
+        return -1;
+    return bly_contains(t->filter, data, length);
+}
+
+int tie_contains_number(const tie *t, int type, uint64_t bits)
+{
+    unsigned char data[8];
+    tie_write(data, bits);
+    return tie_contains(t, type, (const char *)data, sizeof data);
+}
+
 tie_answer tie_one(tie *t, int verb, int type, const char *data, size_t length,
                    uint64_t label)
 {
