@@ -188,8 +188,10 @@ impl Form {
         Form::new(number, false)
     }
 
-    /// Calls a function with the bytes of a key, and whether it lies within others.
-    #[inline]
+    /// Calls a function with the bytes of a key, and whether it lies within others. It is
+    /// always inlined, because most callers know the type of their keys and need only one
+    /// branch.
+    #[inline(always)]
     pub fn with<R>(&self, value: Value<'_>, f: impl FnOnce(&[u8], bool) -> R) -> Result<R, Error> {
         match value {
             Value::Text(text) if self.direct & TEXT != 0 => Ok(f(text.as_bytes(), false)),
