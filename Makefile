@@ -12,7 +12,8 @@
 ##                    STRIP=0: with the symbols for debuggers
 ##   uninstall        remove what the last install from BUILD put there
 ##   deb              make the Debian packages, in BUILD/deb
-##   dist             make a tarball of the committed source, in BUILD
+##   dist             make the tarball of a release, its checksums and the list
+##                    of its parts, in BUILD
 ##   clean            remove BUILD
 ##
 ## test
@@ -166,7 +167,8 @@ deb:
 	@echo "Building the packages (some minutes) ..."
 	@tools/make/deb $(BUILD)
 
-dist:
+dist: build
+	@tools/make/setup site
 	@tools/make/dist $(BUILD)
 
 clean:

@@ -10,6 +10,17 @@ set(library_needs Threads::Threads)
 set(static_needs pthread)
 set(static_here pthread)
 
+# gcc before 13 calls libatomic for bytes on riscv64. The programs link it too.
+include(CheckCSourceCompiles)
+check_c_source_compiles("static unsigned char byte;
+int main(void) { return __atomic_fetch_or(&byte, 1, __ATOMIC_RELAXED); }"
+    BLY_HAS_ATOMIC_BYTES)
+if(NOT BLY_HAS_ATOMIC_BYTES)
+    link_libraries(atomic)
+    list(APPEND static_needs atomic)
+    set(library_atomic " -latomic")
+endif()
+
 # library_need(OPTION PREFIX LIBRARY DEBIAN PACKAGE MODULE)
 macro(library_need option prefix library debian package module)
     if(${option})

@@ -10,8 +10,8 @@
 # wasm-opt is told.
 flags := --target=wasm32-wasi -msimd128 -std=c11 -Wall -Wextra -Wpedantic \
     -Wconversion -Wshadow -Werror -DNDEBUG -ffp-contract=off -ffunction-sections \
-    -fdata-sections -D_GNU_SOURCE -DBLY_STATIC -DBLY_WITHOUT_SYSTEM -Iinclude \
-    -Iprograms/redis -Isrc -isystem $(HEADERS)
+    -fdata-sections -D_GNU_SOURCE -DBLY_STATIC -DBLY_WITHOUT_SYSTEM \
+    -DNAMES_JAVASCRIPT -Iinclude -Iprograms/redis -Isrc -isystem $(HEADERS)
 features := --enable-simd --enable-bulk-memory --enable-sign-ext \
     --enable-nontrapping-float-to-int --enable-mutable-globals
 

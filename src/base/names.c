@@ -6,18 +6,25 @@
 
 #include "base/status.h"
 
-/* A name and its place among the languages, in the order of the table. */
-enum { NAMES_C, NAMES_LANGUAGES = 10 };
-
-static const char *const names_languages[NAMES_LANGUAGES] = {
+/* The languages, in the order of the table. NAMES_JAVASCRIPT leaves out all but
+ * C and JavaScript: web pages download the library. */
+static const char *const names_languages[] = {
+#ifdef NAMES_JAVASCRIPT
+    "c", "javascript"
+#define NAMES_ROW(purpose, c, cpp, python, sqlite, postgresql, javascript, ...) \
+    { c, javascript },
+#else
     "c", "c++", "python", "sqlite", "postgresql", "javascript", "rust", "go",
     "redis", "command"
+#define NAMES_ROW(purpose, ...) { __VA_ARGS__ },
+#endif
 };
 
+enum { NAMES_C,
+       NAMES_LANGUAGES = sizeof names_languages / sizeof *names_languages };
+
 static const char *const names_rows[][NAMES_LANGUAGES] = {
-#define NAMES_ROW(purpose, ...) { __VA_ARGS__ },
     NAMES_TABLE(NAMES_ROW)
-#undef NAMES_ROW
 };
 
 /* Returns the name of a function of C in a language; "" if it has none. */

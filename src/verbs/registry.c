@@ -17,7 +17,7 @@
     REGISTRY_RANK_##name,                                                      \
     REGISTRY_RANKED_##name = REGISTRY_RANK_##name - 1 + REGISTRY_HAS_##name,
 enum { REGISTRY_KINDS(REGISTRY_RANK) };
-enum { REGISTRY_FOREIGN(REGISTRY_RANK) };
+enum { REGISTRY_FOREIGN(REGISTRY_RANK) REGISTRY_RANKS };
 #undef REGISTRY_RANK
 
 #define REGISTRY_SLOT(name, before, size)                                      \

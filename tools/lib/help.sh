@@ -19,7 +19,8 @@ LC_ALL=C
 export LC_ALL
 help_name=$(basename "$0")
 # shellcheck disable=SC2034  # used by the tools
-help_root=$(cd "$(dirname "$0")/../.." && pwd)
+help_root=$(cd "$(dirname "$0")/.." && pwd)
+[ -e "$help_root/CMakeLists.txt" ] || help_root=${help_root%/*}
 help_file=$(cd "$(dirname "$0")" && pwd)/$help_name
 
 help_text() {

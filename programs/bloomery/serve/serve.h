@@ -27,6 +27,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 enum {
     SERVE_BATCH = 1024,         /* maximum requests in a batch              */
