@@ -11,7 +11,7 @@
 static const char *const names_languages[] = {
 #ifdef NAMES_JAVASCRIPT
     "c", "javascript"
-#define NAMES_ROW(purpose, c, cpp, python, sqlite, postgresql, javascript, ...) \
+#define NAMES_ROW(purpose, c, cpp, python, sqlite, pg, javascript, ...) \
     { c, javascript },
 #else
     "c", "c++", "python", "sqlite", "postgresql", "javascript", "rust", "go",
