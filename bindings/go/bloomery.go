@@ -32,7 +32,7 @@
 //
 // # Batches
 //
-// A call of C takes some 50 ns, and a lookup often less. The methods whose names
+// A call of C takes some 45 ns, and a lookup often less. The methods whose names
 // end in Many call C once for some thousand keys, and wait for many cache lines at
 // a time. Their keys are of type []string, [][]byte, Packed, or a slice of any type
 // of integers or floats. Slices of 8-byte numbers and Packed are read in place.
@@ -77,7 +77,7 @@ import (
 	"unsafe"
 )
 
-// DefaultKind is the kind to take if nothing speaks for another: "standard".
+// DefaultKind is the kind to choose without a reason for another: "standard".
 const DefaultKind = C.BLY_DEFAULT_KIND
 
 // Filter is a filter of any kind. Make one with New, Build, Open or Unpack. The zero
@@ -177,8 +177,8 @@ func Open(path string, opts ...Option) (*Filter, error) {
 	return made(C.tie_open(o.text(path), o.spec.flags, &o.options), path)
 }
 
-// Unpack makes a filter of the bytes that Pack, WriteTo or Save wrote, or of another
-// system. The bytes may come from strangers: all of them are checked. WithMemoryLimit
+// Unpack makes a filter from the bytes that Pack, WriteTo or Save wrote, or from those
+// of another system. The bytes may be untrusted: all of them are checked. WithMemoryLimit
 // bounds what a few bytes may unpack to. The bytes are copied.
 func Unpack(data []byte, opts ...Option) (*Filter, error) {
 	o, err := apply(opts, forUnpack)

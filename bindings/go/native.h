@@ -1,6 +1,6 @@
 /* native.h - the library's calls as Go makes them.
  *
- * A call of C from Go takes some 50 ns, and Go may make its next call in
+ * A call of C from Go takes some 45 ns, and Go may make its next call in
  * another thread. So each function here does one operation completely, and
  * returns the reason of a failure (bly_why, which belongs to the thread) with
  * the status.

@@ -3,8 +3,8 @@
 //
 // It reads the files of kinds "blocked", "standard", "fuse" and "split", which are what
 // programs exchange most, with all hash functions. Anything else is refused with one
-// error that says what it is. The bytes may come from strangers: the checks are those
-// of the library, and no file makes a lookup leave its bytes.
+// error that says what it is. The bytes may be untrusted: the checks are those of the
+// library, and no file can make a lookup read outside its bytes.
 //
 //	f, err := reader.Open("words.bly")
 //	if err != nil {
