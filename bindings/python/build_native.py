@@ -135,10 +135,12 @@ def macros():
 
 
 def build():
-    """Returns the arguments for cffi. A module for debuggers would be 7 times
-    as large."""
+    """Returns the arguments for cffi. With the library inside, a module for
+    debuggers would be 7 times as large."""
     words = options()
     words["define_macros"] = words.get("define_macros", []) + macros()
+    if os.environ.get("BLOOMERY_SYSTEM") == "1":
+        return words
     words["extra_compile_args"] = words.get("extra_compile_args", []) + ["-g0"]
     if sys.platform.startswith("linux"):
         words["extra_link_args"] += ["-Wl,--strip-all",
