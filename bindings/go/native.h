@@ -41,10 +41,9 @@ enum { TIE_UNSIGNED = BLY_REAL + 1 };
 enum { TIE_CONTAINS, TIE_ADD, TIE_REMOVE, TIE_COUNT, TIE_PUT, TIE_GET,
        TIE_HASH };
 
-/* Looks up a text or bytes, or a number given as its 64 bits. Returns 1 if it is
- * perhaps there, 0 if not, and -1 if the key must be converted or is refused:
- * tie_one does that. These are the calls that programs make most, and small
- * arguments and results make them cheaper. */
+/* Looks up a text or bytes, or a number given as its 64 bits. Returns 1 if it
+ * is perhaps there, 0 if not, and -1 if tie_one must convert or refuse the key.
+ * Programs make these calls most, and a small result makes them cheaper. */
 int tie_contains(const tie *t, int type, const char *data, size_t length);
 int tie_contains_number(const tie *t, int type, uint64_t bits);
 
