@@ -7,7 +7,7 @@
 ##   run              build, and show the main job on real words;
 ##                    WHAT=redis: a session with a Redis server and the module
 ##   bindings         build and test the bindings; WHAT=python, sqlite, postgresql,
-##                    wasm or rust: that one
+##                    wasm, rust or go: that one
 ##   install          install into PREFIX (default /usr/local); DESTDIR is honoured;
 ##                    STRIP=0: with the symbols for debuggers
 ##   uninstall        remove what the last install from BUILD put there
@@ -98,8 +98,8 @@ endif
 
 # The packages come first: the build looks for the headers of SQLite.
 bindings:
-	$(call one-of,python sqlite postgresql wasm rust)
-	@for one in $(or $(WHAT),python sqlite postgresql wasm rust); do \
+	$(call one-of,python sqlite postgresql wasm rust go)
+	@for one in $(or $(WHAT),python sqlite postgresql wasm rust go); do \
 	    tools/make/setup $$one && \
 	    $(MAKE) --no-print-directory build && \
 	    tools/make/$$one $(BUILD) || exit 1; \

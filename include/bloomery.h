@@ -226,11 +226,11 @@ BLY_API const char *bly_strerror(bly_status status);
 BLY_API const char *bly_why(void);
 
 /* Returns the text of bly_why for the users of a language: "c", "c++",
- * "python", "sqlite", "postgresql", "javascript", "rust", "redis" or "command".
- * Where the text names a function of C in brackets, it has that language's name
- * for the operation, or nothing (see bindings/names.md). For any other language
- * it names no function. Valid until the thread's next call of bly_why_in.
- * Thread-safe. */
+ * "python", "sqlite", "postgresql", "javascript", "rust", "go", "redis" or
+ * "command". Where the text names a function of C in brackets, it has that
+ * language's name for the operation, or nothing (see bindings/names.md). For
+ * any other language it names no function. Valid until the thread's next call
+ * of bly_why_in. Thread-safe. */
 BLY_API const char *bly_why_in(const char *language) BLY_GIVEN(1);
 
 /* Returns the system's error number of the last failure in this thread: ENOENT,

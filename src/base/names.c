@@ -14,7 +14,7 @@ static const char *const names_languages[] = {
 #define NAMES_ROW(purpose, c, cpp, python, sqlite, pg, javascript, ...) \
     { c, javascript },
 #else
-    "c", "c++", "python", "sqlite", "postgresql", "javascript", "rust",
+    "c", "c++", "python", "sqlite", "postgresql", "javascript", "rust", "go",
     "redis", "command"
 #define NAMES_ROW(purpose, ...) { __VA_ARGS__ },
 #endif

@@ -26,6 +26,7 @@ static void test_each_language_has_its_name(void **state)
         { "postgresql", "the filter is full: resize it, or plan it" },
         { "javascript", "the filter is full: resize it (resize), or plan it" },
         { "rust", "the filter is full: resize it (resize), or plan it" },
+        { "go", "the filter is full: resize it (Resize), or plan it" },
         { "redis", "the filter is full: resize it (BLY.RESIZE), or plan it" },
         { "command", "the filter is full: resize it (bloomery resize), or "
                      "plan it" },

@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["C", "C++", "Python", "SQLite", "PostgreSQL", "JavaScript",
-             "Rust", "Redis", "command"]
+             "Rust", "Go", "Redis", "command"]
 
 SCRIPT = """
 const { pathToFileURL } = await import("node:url");
@@ -129,6 +129,13 @@ def rust():
         rf"\bpub (unsafe )?fn {name.rpartition('::')[2]}\b", source)
 
 
+def go():
+    """Returns a test for a function or a method of Go."""
+    module = text("bindings/go/*.go")
+    return lambda name: re.search(rf"(?m)^func (\(f \*Filter\) )?{name}\(",
+                                  module)
+
+
 def redis(build):
     """Returns a test for a command of the module."""
     program = build / "redis-commands"
@@ -161,7 +168,7 @@ def check(build):
     """Yields "" for each name that is there, and a line for each that is not."""
     tests = dict(zip(LANGUAGES, [
         c(), cpp(), python(), sqlite(build), postgresql(), javascript(build),
-        rust(), redis(build), command(build)]))
+        rust(), go(), redis(build), command(build)]))
     for language, there in tests.items():
         for _, names in rows():
             name = names[LANGUAGES.index(language)]

@@ -221,7 +221,7 @@ def names():
     with open("src/base/names.h", encoding="utf-8") as file:
         rows = re.findall(r"X\(([^()]*)\)", file.read().split("NAMES_TABLE", 1)[1])
     out = ["| operation | C | C++ | Python | SQLite | PostgreSQL | JavaScript "
-           "| Rust | Redis | command |", "|---" * 10 + "|"]
+           "| Rust | Go | Redis | command |", "|---" * 11 + "|"]
     for row in rows:
         purpose, *each = re.findall(r'"([^"]*)"', row)
         cells = [purpose] + [f"`{name}`" if name else "" for name in each]

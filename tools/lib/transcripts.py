@@ -14,6 +14,7 @@ PARTS = {
     "sqlite": "bloomery_sqlite.so",
     "javascript": "wasm/package.json",
     "mpi": "bloomery-mpi",
+    "go": "go/bloomery/go.mod",
 }
 SHELL = re.compile(r"(\$ |(bloomery|make|cmake|sudo|apt-get|find|seq|printf|curl"
                    r"|pip|python3|redis-cli|mpirun|cc) )")
@@ -120,6 +121,7 @@ def surroundings(build, folder):
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_mpi_yield_when_idle": "1",
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+        "GOCACHE": f"{build}/go-cache", "GOFLAGS": "-mod=mod", "GOPROXY": "off",
     }
 
 
@@ -145,6 +147,12 @@ def run(blocks, build):
         if any("javascript" in b.needs for b in blocks):
             os.mkdir(f"{page}/node_modules")
             os.symlink(f"{build}/wasm", f"{page}/node_modules/bloomery")
+        if any("go" in b.needs for b in blocks):
+            with open(f"{page}/go.mod", "w") as out:
+                out.write("module page\ngo 1.19\n"
+                          "require bloomery.invalid/bloomery v0.0.0\n"
+                          "replace bloomery.invalid/bloomery => "
+                          f"{build}/go/bloomery\n")
         with open(f"{folder}/script", "w") as out:
             out.write(script(blocks))
         with open(f"{folder}/output", "wb") as out:

@@ -1,0 +1,3 @@
+module bloomery.invalid/bloomery
+
+go 1.19
