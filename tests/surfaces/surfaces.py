@@ -3,7 +3,7 @@
     surfaces.py --check|--write PAGE BUILD [PSQL...]
 
 BUILD has the command and the results of `make bindings WHAT=python`, and so on
-for sqlite and wasm; PSQL is a command for a database with the extension. Missing
+for sqlite, wasm, rust and go; PSQL is a command for a database with the extension. Missing
 interfaces are skipped. Each interface builds a filter from four keys of a class,
 as its users would write them, and all interfaces look these keys up. An answer
 must be "found" or an error: "no" for a key that was added fails. The keys of the
@@ -401,6 +401,206 @@ console.log(JSON.stringify(jobs.map(({ keys, image, info }) => attempt(() => {
                           else o)
 
 
+# ---- Rust and Go --------------------------------------------------------------
+
+class Compiled(Surface):
+    """A program that answers lines. `build KEY...` is answered by the image in
+    hexadecimal digits, `query IMAGE KEY` by found or no, and both by error. A KEY
+    is the first letter of its type and the value, in hexadecimal digits. Dates
+    and UUIDs are written, as neither language has keys of these types."""
+    def __init__(self, folder, build):
+        super().__init__(folder)
+        self.compile(folder, build)
+
+    @staticmethod
+    def key(key):
+        if key is None:
+            return "n"
+        kind = {int: "i", float: "f", Decimal: "f", bytes: "b"}
+        return kind.get(type(key), "t") + raw(
+            key if isinstance(key, bytes) else written(key)).hex()
+
+    def run(self, jobs):
+        done = subprocess.run([self.folder / "run"], text=True, check=True,
+                              input="".join(" ".join(job) + "\n"
+                                            for job in jobs),
+                              capture_output=True)
+        return done.stdout.split()
+
+    def build_all(self, jobs):
+        images = self.run(["build", *map(self.key, keys)]
+                          for keys in jobs.values())
+        return {name: None if one == ERROR else bytes.fromhex(one)
+                for name, one in zip(jobs, images)}
+
+    def query_all(self, jobs):
+        return self.run(["query", image.hex(), self.key(key)]
+                        for image, key in jobs)
+
+
+class Rust(Compiled):
+    title = "Rust"
+    program = """
+use bloomery::{Error, Filter, Key, Value};
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
+    (0..hex.len()).step_by(2).map(digits).collect()
+}
+
+enum Typed { Text(String), Bytes(Vec<u8>), Integer(i64), Real(f64) }
+
+impl Key for Typed {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Typed::Text(key) => key.value(),
+            Typed::Bytes(key) => key.value(),
+            Typed::Integer(key) => key.value(),
+            Typed::Real(key) => key.value(),
+        }
+    }
+}
+
+fn typed(key: &str) -> Option<Typed> {
+    let value = bytes(&key[1..]);
+    let text = || String::from_utf8(value.clone()).unwrap();
+    Some(match &key[..1] {
+        "t" => Typed::Text(text()),
+        "b" => Typed::Bytes(value),
+        "i" => Typed::Integer(text().parse().unwrap()),
+        "f" => Typed::Real(text().parse().unwrap()),
+        _ => return None,
+    })
+}
+
+fn answer(job: &[&str]) -> Result<String, Error> {
+    if job[0] == "build" {
+        let keys: Option<Vec<Typed>> = job[1..].iter().map(|key| typed(key)).collect();
+        let Some(keys) = keys else { return Ok("error".into()) };
+        let image = Filter::builder().kind("standard").items(4).build_from(keys)?;
+        return Ok(image.to_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect());
+    }
+    let Some(key) = typed(job[2]) else { return Ok("error".into()) };
+    let found = Filter::from_bytes(&bytes(job[1]))?.contains(&key)?;
+    Ok(if found { "found" } else { "no" }.into())
+}
+
+fn main() {
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let job: Vec<&str> = line.split(' ').collect();
+        println!("{}", answer(&job).unwrap_or("error".into()));
+    }
+}
+"""
+
+    def compile(self, folder, build):
+        crates = build / "rust" / "target" / "debug"
+        (folder / "run.rs").write_text(self.program)
+        subprocess.run(
+            ["rustc", "--edition", "2021", "-o", folder / "run", "-L",
+             f"dependency={crates / 'deps'}", "--extern",
+             f"bloomery={crates / 'libbloomery.rlib'}", folder / "run.rs"],
+            check=True)
+
+
+class Go(Compiled):
+    title = "Go"
+    program = """
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"bloomery.invalid/bloomery"
+)
+
+func bytes(digits string) []byte {
+	data, err := hex.DecodeString(digits)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func typed(key string) any {
+	value := bytes(key[1:])
+	switch key[0] {
+	case 't':
+		return string(value)
+	case 'b':
+		return value
+	case 'i':
+		n, _ := strconv.ParseInt(string(value), 10, 64)
+		return n
+	case 'f':
+		real, _ := strconv.ParseFloat(string(value), 64)
+		return real
+	}
+	return nil
+}
+
+func build(keys []string) (string, error) {
+	f, err := bloomery.New("standard", bloomery.WithItems(4))
+	for _, key := range keys {
+		if err == nil {
+			_, err = f.Add(typed(key))
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	data, err := f.Pack()
+	return hex.EncodeToString(data), err
+}
+
+func query(image, key string) (string, error) {
+	f, err := bloomery.Unpack(bytes(image))
+	if err != nil {
+		return "", err
+	}
+	found, err := f.Contains(typed(key))
+	if found {
+		return "found", err
+	}
+	return "no", err
+}
+
+func main() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		job := strings.Split(lines.Text(), " ")
+		var answer string
+		var err error
+		if job[0] == "build" {
+			answer, err = build(job[1:])
+		} else {
+			answer, err = query(job[1], job[2])
+		}
+		if err != nil {
+			answer = "error"
+		}
+		fmt.Println(answer)
+	}
+}
+"""
+
+    def compile(self, folder, build):
+        (folder / "run.go").write_text(self.program)
+        (folder / "go.mod").write_text(
+            "module surface\ngo 1.19\nrequire bloomery.invalid/bloomery v0.0.0\n"
+            f"replace bloomery.invalid/bloomery => {build}/go/bloomery\n")
+        environment = {"GOCACHE": str(build / "go-cache"), **os.environ,
+                       "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+        subprocess.run(["go", "build", "-o", "run", "."], cwd=folder,
+                       env=environment, check=True)
+
+
 # ---- Redis --------------------------------------------------------------------
 
 class Redis(Surface):
@@ -479,6 +679,10 @@ def surfaces(build, psql, folder):
         yield PostgresqlUntyped(room("untyped"), psql)
     if (build / "wasm" / "bloomery.wasm").exists() and shutil.which("node"):
         yield Javascript(room("javascript"), build)
+    if (build / "rust/target/debug/libbloomery.rlib").exists():
+        yield Rust(room("rust"), build)
+    if (build / "go/bloomery/bloomery.c").exists() and shutil.which("go"):
+        yield Go(room("go"), build)
     if (build / "bloomery.so").exists() and shutil.which("redis-server"):
         yield Redis(room("redis"), build)
 
