@@ -775,10 +775,10 @@ BLY_API bly_status bly_count_many(const bly_filter *filter,
  * nothing. bly_add puts the worst possible label, or label 1 if labels have
  * several fields. bly_plan and bly_info report the range of labels.
  *
- * BLY_EPARAM (a label out of range), BLY_EUNSUPPORTED, BLY_EREADONLY. The batch
- * versions return BLY_OK, or the first error. *done, unless `done` is NULL, is
- * the number of labels that were stored, the first ones; bly_why names the key
- * after them. */
+ * BLY_EPARAM (a label out of range), BLY_EUNSUPPORTED (also for keys that lie
+ * within others, such as domains), BLY_EREADONLY. The batch versions return
+ * BLY_OK, or the first error. *done, unless `done` is NULL, is the number of
+ * labels that were stored, the first ones; bly_why names the key after them. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label) BLY_GIVEN(1);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,

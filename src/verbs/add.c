@@ -292,11 +292,18 @@ bly_status bly_add_many(bly_filter *filter, const bly_keys *keys, bool *seen,
 
 /* ---- With labels ------------------------------------------------------- */
 
+static bly_status add_labels_check(const bly_filter *filter)
+{
+    return filter->kind->labels == NULL
+         ? handle_unsupported(filter->kind, "store labels", BLY_CAN_LABEL)
+         : handle_labels_check(bly_form_of(filter));
+}
+
 bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
 {
-    if (filter->kind->labels == NULL)
-        return handle_unsupported(filter->kind, "store labels", BLY_CAN_LABEL);
-    bly_status status = handle_begin(filter);
+    bly_status status = add_labels_check(filter);
+    if (status == BLY_OK)
+        status = handle_begin(filter);
     if (status == BLY_OK)
         status = filter->kind->labels->put(filter->image, hash, label);
     if (status >= 0 && filter->kind->add != NULL)
@@ -326,9 +333,9 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
                               const uint64_t *labels, size_t n, size_t *done)
 {
     *done = 0;
-    if (filter->kind->labels == NULL)
-        return handle_unsupported(filter->kind, "store labels", BLY_CAN_LABEL);
-    bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
+    bly_status status = add_labels_check(filter);
+    if (status == BLY_OK && n > 0)
+        status = handle_begin(filter);
     while (*done < n && status >= 0) {
         size_t some = n - *done < TASK_KEYS ? n - *done : TASK_KEYS, in = 0;
         status = add_put_some(filter, hashes + *done, labels + *done, some,
@@ -384,9 +391,7 @@ bly_status bly_put_many(bly_filter *filter, const bly_keys *keys,
         return status;
     }
     task_begin(&t, &filter->progress, keys->n);
-    if (filter->kind->labels == NULL)
-        status = handle_unsupported(filter->kind, "store labels",
-                                    BLY_CAN_LABEL);
+    status = add_labels_check(filter);
     while (in < keys->n && status >= 0) {
         size_t some = keylist_hash(&filter->hasher, hashes, keys, in), more;
         status = add_put_all(filter, hashes, labels + in, some, &more);

@@ -471,6 +471,8 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     bly_status status = keylist_check_build(keys);
     if (status == BLY_OK)
         status = make_order(&o, kind, spec, &expected);
+    if (status == BLY_OK && keys->labels != NULL)
+        status = handle_labels_check(o.form);
     if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer
         && keylist_hashed(keys))
         status = make_check_hashes(keys->hashes, keys->n);

@@ -498,6 +498,36 @@ static void test_a_lost_marker(void **state)
     }
 }
 
+/* A label would not be found through the keys within. */
+static void test_no_labels(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "attenuated", "approximator",
+                                         "spatial" };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        bly_spec spec = { .capacity = 10, .form = BLY_KEYS_DOMAIN };
+        unsigned char room[ROOM];
+        uint64_t label = 1, hash;
+        bly_key entry = nested_key(BLY_KEYS_DOMAIN, "b.c.d", room);
+        bly_keys keys = { .n = 1, .keys = &entry };
+        bly_filter *f, *built = NULL;
+        assert_status(bly_new(&f, kinds[k], &spec), BLY_OK);
+        hash = bly_hash(f, entry.data, entry.length);
+        assert_status(bly_put(f, entry.data, entry.length, 1),
+                      BLY_EUNSUPPORTED);
+        assert_status(bly_put_hash(f, hash, 1), BLY_EUNSUPPORTED);
+        assert_status(bly_put_many(f, &keys, &label, NULL), BLY_EUNSUPPORTED);
+        assert_status(bly_put_hashes(f, &hash, &label, 1, NULL),
+                      BLY_EUNSUPPORTED);
+        assert_false(bly_contains(f, entry.data, entry.length));
+        keys = (bly_keys){ .n = 1, .hashes = &hash, .labels = &label };
+        assert_status(bly_build(&built, kinds[k], &spec, &keys),
+                      BLY_EUNSUPPORTED);
+        assert_null(built);
+        bly_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_markers_are_not_assumed),
         cmocka_unit_test(test_a_level_is_added),
         cmocka_unit_test(test_a_lost_marker),
+        cmocka_unit_test(test_no_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -348,11 +348,11 @@ impl<'a> Gathered<'a> {
                 0,
             ));
         }
-        let n = self.hashes.len() + self.batch.len();
-        let items = if self.spec.items > 0 { self.spec.items } else { (n as u64).max(1) };
         for (level, _) in self.levels.iter().enumerate().filter(|(_, &there)| there) {
             self.batch.push_bytes(&raw::marker(level));
         }
+        let n = self.hashes.len() + self.batch.len();
+        let items = if self.spec.items > 0 { self.spec.items } else { (n as u64).max(1) };
         let stated = if form.nests { form.number } else { 0 };
         let spec = Spec { items, form: stated, ..*self.spec };
         if self.whole {
@@ -447,7 +447,7 @@ impl OpenOptions {
         let path = c_path(path.as_ref())?;
         // SAFETY: the caller promises it.
         self.with(|options| unsafe { Handle::map(&path, false, self.verify, options) })
-            .map(|handle| Filter::new(handle, false))
+            .map(Filter::mapped)
     }
 
     /// Maps a file for writing: changes go to the file, which is locked. It is marked
@@ -461,7 +461,7 @@ impl OpenOptions {
         let path = c_path(path.as_ref())?;
         // SAFETY: the caller promises it.
         self.with(|options| unsafe { Handle::map(&path, true, self.verify, options) })
-            .map(Filter::in_place)
+            .map(Filter::mapped)
     }
 
     fn with<T>(&self, f: impl FnOnce(&Options<'_>) -> Result<T, Error>) -> Result<T, Error> {

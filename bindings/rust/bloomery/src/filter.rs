@@ -33,7 +33,7 @@ use crate::{Ability, Error, ErrorKind, Info, Overlap};
 pub struct Filter {
     handle: Handle,
     form: Form,
-    in_place: bool,
+    mapped: bool,
 }
 
 impl Filter {
@@ -42,11 +42,11 @@ impl Filter {
     pub(crate) fn new(handle: Handle, any: bool) -> Filter {
         let form = Form::new(handle.form(), any);
         let form = if handle.header().items == 0 { form.empty() } else { form };
-        Filter { handle, form, in_place: false }
+        Filter { handle, form, mapped: false }
     }
 
-    pub(crate) fn in_place(handle: Handle) -> Filter {
-        Filter { in_place: true, ..Filter::new(handle, false) }
+    pub(crate) fn mapped(handle: Handle) -> Filter {
+        Filter { mapped: true, ..Filter::new(handle, false) }
     }
 
     // ---- Make, open and save ----
@@ -109,13 +109,13 @@ impl Filter {
 
     /// Returns a copy in memory, which can be changed.
     pub fn copy(&self) -> Result<Filter, Error> {
-        Ok(Filter { handle: self.handle.copy()?, form: self.form, in_place: false })
+        Ok(Filter { handle: self.handle.copy()?, form: self.form, mapped: false })
     }
 
     /// Makes an empty filter with the same plan, hash function, seed and form, which can
     /// be united and compared with this one.
     pub fn like(&self) -> Result<Filter, Error> {
-        Ok(Filter { handle: self.handle.like()?, form: self.form.empty(), in_place: false })
+        Ok(Filter { handle: self.handle.like()?, form: self.form.empty(), mapped: false })
     }
 
     /// Seals the file of a filter that is [mapped for writing](OpenOptions::map_mut):
@@ -437,7 +437,7 @@ impl Filter {
         // The form is only set if the two can be joined.
         if let Some(mut made) = other.with_form_of(self)? {
             verb(&mut made.handle, from)?;
-            if !self.in_place {
+            if !self.mapped {
                 *self = made;
                 return Ok(());
             }

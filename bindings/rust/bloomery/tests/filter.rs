@@ -100,6 +100,32 @@ fn sets_are_combined() {
 }
 
 #[test]
+fn keys_within_others_have_markers_and_no_labels() {
+    let made = || Filter::builder().keys("domain").rate(1e-6);
+    let built = made().kind("standard").build_from(["a.org", "b.a.org"]).unwrap();
+    assert_eq!(built.info().unwrap().capacity, 4); // two levels
+    let mut f = made().kind("attenuated").items(10).build().unwrap();
+    assert_eq!(f.put("a.org", 1).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(f.put_many([("a.org", 1)]).unwrap_err().kind(), ErrorKind::Unsupported);
+    f.add("a.org").unwrap();
+    assert!(f.contains("b.a.org").unwrap());
+}
+
+#[test]
+fn a_file_mapped_for_reading_is_not_changed() {
+    let path = std::env::temp_dir().join(format!("mapped-{}.bly", std::process::id()));
+    let empty = Filter::builder().items(10).build().unwrap();
+    empty.save(&path).unwrap();
+    let mut other = empty.like().unwrap();
+    other.add("a").unwrap();
+    // SAFETY: nobody else knows the file.
+    let mut mapped = unsafe { Filter::options().map(&path) }.unwrap();
+    assert_eq!(mapped.unite(&other).unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(mapped.add("a").unwrap_err().kind(), ErrorKind::ReadOnly);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn filters_are_resized_and_folded() {
     let mut f = built("cuckoo", 1000);
     f.resize(4000).unwrap();
