@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "verbs/keylist.h"
+#include "verbs/nested.h"
 #include "verbs/order.h"
 
 /* ---- Growing ----------------------------------------------------------- */
@@ -296,7 +297,7 @@ static bly_status add_labels_check(const bly_filter *filter)
 {
     return filter->kind->labels == NULL
          ? handle_unsupported(filter->kind, "store labels", BLY_CAN_LABEL)
-         : handle_labels_check(bly_form_of(filter));
+         : form_labels_check(bly_form_of(filter));
 }
 
 bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "bloomery/nested.h"
 #include "verbs/handle.h"
+#include "verbs/nested.h"
 
 /* ---- Names -------------------------------------------------------------- */
 
@@ -118,6 +118,14 @@ bool bly_form_same(uint64_t a, uint64_t b)
 bool bly_form_nests(uint64_t form)
 {
     return form >= BLY_KEYS_DOMAIN && form <= BLY_KEYS_PATH;
+}
+
+bly_status form_labels_check(uint64_t form)
+{
+    return bly_form_nests(form)
+         ? status_fail(BLY_EUNSUPPORTED, "keys that lie within others, such as "
+                       "domains, have no labels: use another form of keys")
+         : BLY_OK;
 }
 
 /* ---- Filters ------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "bloomery/nested.h"
 #include "verbs/registry.h"
 
 bly_status handle_unsupported(const bly_kind *kind, const char *verb,
@@ -20,14 +19,6 @@ bly_status handle_unsupported(const bly_kind *kind, const char *verb,
                            "abilities in the list of kinds", kind->name, verb);
     return status_fail(BLY_EUNSUPPORTED, "kind %s cannot %s: kinds that can "
                        "are %s", kind->name, verb, able);
-}
-
-bly_status handle_labels_check(uint64_t form)
-{
-    return bly_form_nests(form)
-         ? status_fail(BLY_EUNSUPPORTED, "keys that lie within others, such as "
-                       "domains, have no labels: use another form of keys")
-         : BLY_OK;
 }
 
 bly_status handle_no_memory(uint64_t bytes)

@@ -109,10 +109,6 @@ void handle_replace(bly_filter *filter, void *image, size_t bytes);
 bly_status handle_unsupported(const bly_kind *kind, const char *verb,
                               uint64_t ability);
 
-/* Returns BLY_EUNSUPPORTED if keys of a form lie within others: a label would
- * not be found through the keys within. */
-bly_status handle_labels_check(uint64_t form);
-
 /* Returns BLY_ELIMIT if the filter may not take that many more bytes for a
  * while. */
 bly_status handle_allows(const bly_filter *filter, uint64_t bytes);

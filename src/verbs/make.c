@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "bits/sort.h"
 #include "verbs/keylist.h"
+#include "verbs/nested.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
@@ -472,7 +473,7 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     if (status == BLY_OK)
         status = make_order(&o, kind, spec, &expected);
     if (status == BLY_OK && keys->labels != NULL)
-        status = handle_labels_check(o.form);
+        status = form_labels_check(o.form);
     if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer
         && keylist_hashed(keys))
         status = make_check_hashes(keys->hashes, keys->n);

@@ -1,4 +1,4 @@
-/* nested.h - makes keys that lie within others, for value.c. */
+/* nested.h - keys that lie within others: made for value.c, and without labels. */
 #ifndef BLY_VERBS_NESTED_H
 #define BLY_VERBS_NESTED_H
 
@@ -20,5 +20,9 @@ bly_key nested_strip(const bly_value *text);
 size_t nested_put_domain(uint8_t *to, const bly_value *text);
 size_t nested_put_cidr(uint8_t *to, const bly_value *text);
 size_t nested_put_path(uint8_t *to, const bly_value *text);
+
+/* Returns BLY_EUNSUPPORTED if keys of a form lie within others: a label would
+ * not be found through the keys within. (form.c) */
+bly_status form_labels_check(uint64_t form);
 
 #endif /* BLY_VERBS_NESTED_H */
