@@ -10,12 +10,16 @@ set(library_needs Threads::Threads)
 set(static_needs pthread)
 set(static_here pthread)
 
-# gcc before 13 calls libatomic for bytes on riscv64. The programs link it too.
+# gcc calls libatomic on some processors: for bytes, before version 13 on riscv64,
+# and for 64 bits on some of 32 bits. The programs link it too.
 include(CheckCSourceCompiles)
 check_c_source_compiles("static unsigned char byte;
-int main(void) { return __atomic_fetch_or(&byte, 1, __ATOMIC_RELAXED); }"
-    BLY_HAS_ATOMIC_BYTES)
-if(NOT BLY_HAS_ATOMIC_BYTES)
+static unsigned long long word;
+int main(void) {
+    return __atomic_fetch_or(&byte, 1, __ATOMIC_RELAXED)
+        + (__atomic_fetch_add(&word, 1, __ATOMIC_RELAXED) > 1); }"
+    BLY_HAS_ATOMICS)
+if(NOT BLY_HAS_ATOMICS)
     link_libraries(atomic)
     list(APPEND static_needs atomic)
     set(library_atomic " -latomic")

@@ -597,14 +597,17 @@ static int held_building_end(held *out, held_building *b, void *task)
     bly_filter *made = NULL;
     held_watch w;
     uint64_t wanted = b->stated ? b->form : BLY_KEYS_UNSTATED;
-    if (b->spec->capacity == 0)
-        b->spec->capacity = b->rows > 0 ? b->rows : 1;
+    size_t unmarked = b->n;
     b->spec->form = b->form;
     b->spec->progress = &held_progress;
     held_begin_watch(&w, task);
     int status = b->whole ? BLY_OK
                : b->labels != NULL && bly_form_nests(b->form)
                ? held_refuse_form(b->form) : held_building_mark(b);
+    if (b->spec->capacity == 0) {
+        b->spec->capacity = b->rows + (b->n - unmarked);
+        b->spec->capacity += b->spec->capacity == 0;
+    }
     bly_keys keys = { .n = b->n, .labels = b->labels,
                       .hashes = b->n > 0 ? b->hashes.at : &none };
     if (status >= 0)

@@ -1,4 +1,4 @@
-/* nested.h - keys that lie within others: made for value.c, and without labels. */
+/* nested.h - keys that lie within others, made for value.c. */
 #ifndef BLY_VERBS_NESTED_H
 #define BLY_VERBS_NESTED_H
 

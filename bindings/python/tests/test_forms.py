@@ -288,6 +288,7 @@ def test_keys_within_others(form, kind, tmp_path):
 def test_many_keys_within_others():
     names = [f"n{i}.example" for i in range(5000)]
     f = Filter.build("standard", names, rate=1e-9, keys="domain")
+    assert f.info().capacity == len(names) + len({n.count(".") for n in names})
     assert all(f.contains_many(["a." + x for x in names]))
     assert not any(f.contains_many(["a" + x for x in names]))
 

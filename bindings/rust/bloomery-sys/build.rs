@@ -32,6 +32,11 @@ fn main() {
 
     println!("cargo:rustc-link-lib=m");
     println!("cargo:rustc-link-lib=pthread");
+    // gcc calls libatomic for bytes, before version 13, or for 64 bits.
+    let processor = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
+    if ["riscv64", "riscv32", "mips", "powerpc"].contains(&processor.as_str()) {
+        println!("cargo:rustc-link-lib=atomic");
+    }
     if has_feature("NETTLE") {
         println!("cargo:rustc-link-lib=nettle");
     }

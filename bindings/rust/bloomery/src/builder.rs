@@ -28,7 +28,7 @@ const GROWING: &str = "expandable";
 pub struct Builder {
     kind: Option<String>,
     items: u64,
-    rate: f64,
+    rate: Option<f64>,
     seed: u64,
     hash: Option<String>,
     secret: Option<[u8; 16]>,
@@ -55,7 +55,7 @@ impl Builder {
     /// Sets the false-positive rate at that number of keys, above 0 and below 1. The
     /// default is 0.01.
     pub fn rate(mut self, rate: f64) -> Builder {
-        self.rate = rate;
+        self.rate = Some(rate);
         self
     }
 
@@ -214,6 +214,11 @@ impl Builder {
     }
 
     fn texts(&self, items: u64) -> Result<Texts, Error> {
+        if self.rate == Some(0.0) {
+            // To the library, it means the default.
+            let why = "a false-positive rate of 0 is not possible: give one between 0 and 1";
+            return Err(Error::new(ErrorKind::Parameter, why, 0));
+        }
         let usual = if items > 0 { USUAL } else { GROWING };
         Ok(Texts {
             kind: raw::c_text(self.kind.as_deref().unwrap_or(usual))?,
@@ -228,7 +233,7 @@ impl Builder {
     fn spec<'a>(&'a self, texts: &'a Texts) -> Spec<'a> {
         Spec {
             items: self.items,
-            rate: self.rate,
+            rate: self.rate.unwrap_or(0.0),
             seed: self.seed,
             hash: texts.hash.as_deref(),
             secret: self.secret.as_ref(),

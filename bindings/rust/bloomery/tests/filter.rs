@@ -112,6 +112,14 @@ fn keys_within_others_have_markers_and_no_labels() {
 }
 
 #[test]
+fn a_rate_is_above_0_and_below_1() {
+    for rate in [0.0, 1.0, -0.5, f64::NAN, f64::INFINITY] {
+        let error = Filter::builder().items(10).rate(rate).build().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Parameter, "{rate}");
+    }
+}
+
+#[test]
 fn a_file_mapped_for_reading_is_not_changed() {
     let path = std::env::temp_dir().join(format!("mapped-{}.bly", std::process::id()));
     let empty = Filter::builder().items(10).build().unwrap();
