@@ -19,7 +19,7 @@
 // A key is a string, a []byte, an integer or a float. A named type is converted
 // first, as in string(id). The bytes are those of all other languages of Bloomery:
 //
-//	string          text    UTF-8
+//	string          text    as they are, UTF-8 or not
 //	[]byte          bytes   as they are
 //	integers        number  8 bytes, from -2^63 to 2^63 - 1
 //	floats          number  those of the integer that it equals, or of the float64
@@ -34,8 +34,9 @@
 //
 // A call of C takes some 45 ns, and a lookup often less. The methods whose names
 // end in Many call C once for some thousand keys, and wait for many cache lines at
-// a time. Their keys are of type []string, [][]byte, Packed, or a slice of any type
-// of integers or floats. Slices of 8-byte numbers and Packed are read in place.
+// a time. Their keys are of type []string, [][]byte, Packed, or a slice of integers or
+// floats of any type but uint8: a []byte is one key. Elements of named types are
+// converted first. Slices of 8-byte numbers and Packed are read in place.
 //
 // # Errors
 //
@@ -135,9 +136,9 @@ func New(kind string, opts ...Option) (*Filter, error) {
 }
 
 // Build makes a filter of any kind from all its keys, which may have duplicates.
-// Without WithItems it is planned for as many keys as there are, at least 1. WithLabels gives
-// each key a label, for kinds that store them. Keys other than Packed and 8-byte
-// numbers are copied during the call.
+// Without WithItems it is planned for as many keys as there are, at least 1.
+// WithLabels gives each key a label, for kinds that store them. Keys other than Packed
+// and 8-byte numbers are copied during the call.
 func Build(kind string, keys any, opts ...Option) (*Filter, error) {
 	o, err := apply(opts, forBuild, "kind", kind)
 	if err != nil {
@@ -259,8 +260,9 @@ func (f *Filter) Pack() (data []byte, err error) {
 	return data, err
 }
 
-// MarshalBinary returns the bytes of Pack. It makes a filter an
-// encoding.BinaryMarshaler, so that encoding/gob can send it.
+// MarshalBinary returns the bytes of Pack. It makes a *Filter an
+// encoding.BinaryMarshaler, so that encoding/gob can send it. In a struct that is
+// sent, the field is a *Filter.
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.Pack() }
 
 // UnmarshalBinary replaces the filter by the one that the bytes hold, as Unpack makes

@@ -214,7 +214,7 @@ func count(keys any) (int, error) {
 	}
 	t := reflect.TypeOf(keys)
 	if t == nil || t.Kind() != reflect.Slice || !isBatch(keys) {
-		if t != nil && t.ConvertibleTo(reflect.TypeOf([]byte(nil))) {
+		if t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
 			return 0, wrong(ErrParameter, "keys of type %v: a []byte is one key. Give "+
 				"many as a [][]byte or a Packed, and numbers as a []uint16", t)
 		}

@@ -80,7 +80,7 @@ func TestBatchesOfOtherTypesAreExplained(t *testing.T) {
 	}{
 		{[]uint8{1}, "a []byte is one key"}, {raw{1}, "a []byte is one key"},
 		{[]id{"x"}, "convert keys of named types"}, {[]bool{true}, "give a []string"},
-		{nil, "give a []string"},
+		{nil, "give a []string"}, {"x", "give a []string"},
 	} {
 		_, err := f.ContainsMany(one.keys)
 		wants(t, err, ErrParameter)

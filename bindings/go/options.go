@@ -116,8 +116,8 @@ func WithItems(n uint64) Option {
 func WithRate(rate float64) Option {
 	return Option{"WithRate", forMaking, func(o *options) {
 		if !(rate > 0 && rate < 1) {
-			o.fail(wrong(ErrParameter, "the rate (WithRate) is %v: give one above 0 "+
-				"and below 1, or leave it out for 0.01", rate))
+			o.fail(wrong(ErrParameter, "a false-positive rate (WithRate) of %v is "+
+				"not possible: give one above 0 and below 1, such as 0.01", rate))
 		}
 		o.spec.rate = C.double(rate)
 	}}
