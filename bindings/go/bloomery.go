@@ -19,7 +19,7 @@
 // A key is a string, a []byte, an integer or a float. A named type is converted
 // first, as in string(id). The bytes are those of all other languages of Bloomery:
 //
-//	string          text    UTF-8
+//	string          text    as they are, UTF-8 or not
 //	[]byte          bytes   as they are
 //	integers        number  8 bytes, from -2^63 to 2^63 - 1
 //	floats          number  those of the integer that it equals, or of the float64
@@ -34,8 +34,9 @@
 //
 // A call of C takes some 45 ns, and a lookup often less. The methods whose names
 // end in Many call C once for some thousand keys, and wait for many cache lines at
-// a time. Their keys are of type []string, [][]byte, Packed, or a slice of any type
-// of integers or floats. Slices of 8-byte numbers and Packed are read in place.
+// a time. Their keys are of type []string, [][]byte, Packed, or a slice of integers or
+// floats of any type but uint8: a []byte is one key. Elements of named types are
+// converted first. Slices of 8-byte numbers and Packed are read in place.
 //
 // # Errors
 //
@@ -65,7 +66,11 @@ package bloomery
 #cgo CFLAGS: -std=c11
 #cgo !bloomery_system CFLAGS: -DBLY_STATIC
 #cgo !bloomery_system LDFLAGS: -lm -lpthread
-#cgo bloomery_system LDFLAGS: -lbloomery
+#cgo !bloomery_system,riscv64 LDFLAGS: -latomic
+#cgo !bloomery_system,mips LDFLAGS: -latomic
+#cgo !bloomery_system,mipsle LDFLAGS: -latomic
+#cgo bloomery_system CFLAGS: -DBLOOMERY_SYSTEM
+#cgo bloomery_system pkg-config: bloomery
 #include <stdlib.h>
 #include "native.h"
 */
@@ -81,8 +86,9 @@ import (
 const DefaultKind = C.BLY_DEFAULT_KIND
 
 // Filter is a filter of any kind. Make one with New, Build, Open or Unpack. The zero
-// value is a closed filter, into which UnmarshalBinary and ReadFrom can read. A copy
-// of the struct is the same filter; Copy makes another one.
+// value is a closed filter, into which UnmarshalBinary and ReadFrom can read. A nil
+// *Filter is a closed filter for every method. A copy of the struct is the same
+// filter; Copy makes another one.
 type Filter struct {
 	h *handle
 }
@@ -101,7 +107,7 @@ func hold(made *C.tie) *Filter {
 // open returns the handle of a filter that is not closed. The caller keeps it alive
 // until its call of C has returned.
 func (f *Filter) open() (*handle, error) {
-	if f.h == nil || f.h.tie == nil {
+	if f == nil || f.h == nil || f.h.tie == nil {
 		return nil, errClosed
 	}
 	return f.h, nil
@@ -121,20 +127,20 @@ func made(a C.tie_answer, path string) (*Filter, error) {
 // otherwise. Kinds that are made from all their keys at once are ErrUnsupported: see
 // Build.
 func New(kind string, opts ...Option) (*Filter, error) {
-	o, err := apply(opts, forNew)
+	o, err := apply(opts, forNew, "kind", kind)
 	if err != nil {
 		return nil, err
 	}
 	defer o.free()
-	return made(C.tie_new(o.text(kind), &o.spec, o.keys), "")
+	return made(C.tie_new(o.name, &o.spec, o.keys), "")
 }
 
 // Build makes a filter of any kind from all its keys, which may have duplicates.
-// Without WithItems it is planned for as many keys as there are. WithLabels gives
-// each key a label, for kinds that store them. Keys other than Packed and 8-byte
-// numbers are copied during the call.
+// Without WithItems it is planned for as many keys as there are, at least 1.
+// WithLabels gives each key a label, for kinds that store them. Keys other than Packed
+// and 8-byte numbers are copied during the call.
 func Build(kind string, keys any, opts ...Option) (*Filter, error) {
-	o, err := apply(opts, forBuild)
+	o, err := apply(opts, forBuild, "kind", kind)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +153,13 @@ func Build(kind string, keys any, opts ...Option) (*Filter, error) {
 		return nil, wrong(ErrParameter, "there are %d labels for %d keys",
 			len(o.labels), n)
 	}
+	if n == 0 && o.spec.capacity == 0 {
+		o.spec.capacity = 1
+	}
 	all := run{typ: C.BLY_TEXT}
 	var answer C.tie_answer
 	build := func(r run) error {
-		answer = C.tie_build(o.text(kind), &o.spec, o.keys, r.typ, C.size_t(r.n),
+		answer = C.tie_build(o.name, &o.spec, o.keys, r.typ, C.size_t(r.n),
 			r.data, r.offsets, words(o.labels))
 		return nil
 	}
@@ -169,19 +178,19 @@ func Build(kind string, keys any, opts ...Option) (*Filter, error) {
 // A mapped file must not be cut short while it is open; replace it by renaming, as
 // Save does.
 func Open(path string, opts ...Option) (*Filter, error) {
-	o, err := apply(opts, forOpen)
+	o, err := apply(opts, forOpen, pathName, path)
 	if err != nil {
 		return nil, err
 	}
 	defer o.free()
-	return made(C.tie_open(o.text(path), o.spec.flags, &o.options), path)
+	return made(C.tie_open(o.name, o.spec.flags, &o.options), path)
 }
 
 // Unpack makes a filter from the bytes that Pack, WriteTo or Save wrote, or from those
 // of another system. The bytes may be untrusted: all of them are checked. WithMemoryLimit
 // bounds what a few bytes may unpack to. The bytes are copied.
 func Unpack(data []byte, opts ...Option) (*Filter, error) {
-	o, err := apply(opts, forUnpack)
+	o, err := apply(opts, forUnpack, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -193,10 +202,10 @@ func Unpack(data []byte, opts ...Option) (*Filter, error) {
 // for writing is completed first, and errors of that are returned: the filter is
 // closed even so. A second Close does nothing.
 func (f *Filter) Close() error {
-	if f.h == nil || f.h.tie == nil {
+	h, err := f.open()
+	if err != nil {
 		return nil
 	}
-	h := f.h
 	runtime.SetFinalizer(h, nil)
 	answer := C.tie_close(h.tie)
 	h.tie = nil
@@ -210,7 +219,10 @@ func (f *Filter) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	name := C.CString(path)
+	name, err := text(pathName, path)
+	if err != nil {
+		return err
+	}
 	defer C.free(unsafe.Pointer(name))
 	answer := C.tie_save(h.tie, name)
 	runtime.KeepAlive(h)
@@ -248,13 +260,17 @@ func (f *Filter) Pack() (data []byte, err error) {
 	return data, err
 }
 
-// MarshalBinary returns the bytes of Pack. It makes a filter an
-// encoding.BinaryMarshaler, so that encoding/gob can send it.
+// MarshalBinary returns the bytes of Pack. It makes a *Filter an
+// encoding.BinaryMarshaler, so that encoding/gob can send it. In a struct that is
+// sent, the field is a *Filter.
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.Pack() }
 
 // UnmarshalBinary replaces the filter by the one that the bytes hold, as Unpack makes
 // it. If it fails, the filter is unchanged. The old filter is freed by its finalizer.
 func (f *Filter) UnmarshalBinary(data []byte) error {
+	if f == nil {
+		return errClosed
+	}
 	read, err := Unpack(data)
 	if err == nil {
 		f.h = read.h
@@ -274,6 +290,9 @@ func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 
 // ReadFrom reads until the end of r, and replaces the filter as UnmarshalBinary does.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
+	if f == nil {
+		return 0, errClosed
+	}
 	data, err := io.ReadAll(r)
 	if err == nil {
 		err = f.UnmarshalBinary(data)
@@ -340,7 +359,10 @@ func (f *Filter) Fold(times uint64) error {
 // file: "text", "bytes", "number" and so on, as for WithKeys. "any" leaves it
 // without a form.
 func (f *Filter) StateKeys(form string) error {
-	text := C.CString(form)
-	defer C.free(unsafe.Pointer(text))
-	return f.simple(func(t *C.tie) C.tie_answer { return C.tie_state_keys(t, text) })
+	name, err := text("form", form)
+	if err != nil {
+		return err
+	}
+	defer C.free(unsafe.Pointer(name))
+	return f.simple(func(t *C.tie) C.tie_answer { return C.tie_state_keys(t, name) })
 }

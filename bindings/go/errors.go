@@ -81,7 +81,7 @@ var errClosed = &Error{
 }
 
 // wrong returns an error of this package.
-func wrong(status Status, format string, values ...any) error {
+func wrong(status Status, format string, values ...any) *Error {
 	return &Error{Status: status, Reason: fmt.Sprintf(format, values...)}
 }
 

@@ -129,13 +129,13 @@ func planned(p *C.bly_plan_t) Planned {
 // Plan computes the size, rate and costs of the filter that New or Build would make
 // with the same options. It allocates no filter.
 func Plan(kind string, opts ...Option) (Planned, error) {
-	o, err := apply(opts, forPlan)
+	o, err := apply(opts, forPlan, "kind", kind)
 	if err != nil {
 		return Planned{}, err
 	}
 	defer o.free()
 	var plan C.bly_plan_t
-	if err := check(C.tie_plan(&plan, o.text(kind), &o.spec), ""); err != nil {
+	if err := check(C.tie_plan(&plan, o.name, &o.spec), ""); err != nil {
 		return Planned{}, err
 	}
 	return planned(&plan), nil

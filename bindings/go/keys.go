@@ -214,8 +214,13 @@ func count(keys any) (int, error) {
 	}
 	t := reflect.TypeOf(keys)
 	if t == nil || t.Kind() != reflect.Slice || !isBatch(keys) {
+		if t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+			return 0, wrong(ErrParameter, "keys of type %v: a []byte is one key. Give "+
+				"many as a [][]byte or a Packed, and numbers as a []uint16", t)
+		}
 		return 0, wrong(ErrParameter, "keys of type %v: give a []string, a [][]byte, "+
-			"a Packed, or a slice of integers or floats", t)
+			"a Packed, or a slice of integers or floats, and convert keys of named "+
+			"types first", t)
 	}
 	return reflect.ValueOf(keys).Len(), nil
 }

@@ -331,8 +331,14 @@ static tie_answer tie_nest(tie *t, const tie_batch *b, size_t from,
             flags[i] = found[i] != BLY_NESTED_NONE;
         return (tie_answer){ .value = keys->n };
     }
+    for (; flags != NULL && done < keys->n; done++) {
+        bly_status entered = tie_enter(t, keys->keys[done]);
+        if (entered < 0)
+            return tie_value(entered, done);
+        flags[done] = entered == BLY_SEEN;
+    }
     if (flags != NULL)
-        (void)bly_contains_many(t->filter, keys, flags);
+        return (tie_answer){ .value = done };
     bly_status status = bly_nested_add(t->filter, t->form, keys->keys, keys->n,
                                        &done);
     return tie_value(status, done);
@@ -421,33 +427,44 @@ static size_t tie_batch_room(uint64_t form, const tie_batch *b)
     return most;
 }
 
+/* Keeps the first error of several answers. */
+static void tie_keep(tie_answer *first, tie_answer next)
+{
+    if (first->status >= 0)
+        *first = next;
+    else
+        free(next.why);
+}
+
+/* Does an operation for keys that must be converted. Removals continue after an
+ * error, as those of bly_remove_many; other operations stop at it. */
 static tie_answer tie_convert(tie *t, const tie_batch *b)
 {
     bly_key keys[TIE_FEW];
-    size_t size = tie_batch_room(t->form, b), made;
+    size_t size = tie_batch_room(t->form, b), from = 0, done = 0;
     char *room = malloc(size);
     tie_answer answer = { .status = BLY_OK };
     tie_key last;
     if (room == NULL)
         return tie_no_memory();
-    for (size_t from = 0; from < b->n && answer.status >= 0; from += made) {
-        size_t left = b->n - from, most = left < TIE_FEW ? left : TIE_FEW;
+    while (from < b->n && (answer.status >= 0 || b->verb == TIE_REMOVE)) {
+        size_t left = b->n - from, most = left < TIE_FEW ? left : TIE_FEW, made;
         bly_status status = tie_make_some(&last, keys, most, &made, t->form, b,
                                           from, room, size);
-        tie_answer refused = status < 0 ? tie_refused(status, &last) : answer;
+        tie_answer refused = { .status = BLY_OK };
+        if (status < 0)
+            refused = tie_refused(status, &last);
         if (made > 0) {
-            answer = tie_do_many(t, b, from,
-                                 &(bly_keys){ .n = made, .keys = keys });
-            answer.value += from;
+            tie_answer did = tie_do_many(t, b, from, &(bly_keys){
+                .n = made, .keys = keys });
+            done = from + (size_t)did.value;
+            tie_keep(&answer, did);
         }
-        if (status < 0 && answer.status >= 0) {
-            refused.value = answer.value;
-            answer = refused;
-        } else if (status < 0) {
-            free(refused.why);
-        }
+        tie_keep(&answer, refused);
+        from += made + (status < 0);
     }
     free(room);
+    answer.value = done;
     return answer;
 }
 

@@ -4,7 +4,11 @@ package bloomery
 // #include "native.h"
 import "C"
 
-import "unsafe"
+import (
+	"strings"
+	"syscall"
+	"unsafe"
+)
 
 // Option says what a filter is to be, or how to open it. An option that does not
 // belong to a call is ErrParameter.
@@ -30,30 +34,68 @@ const (
 // options is what the options of a call have set, with memory of C that is freed
 // after the call.
 type options struct {
+	name    *C.char // the kind or the path
 	spec    C.bly_spec
 	options C.bly_options
 	keys    *C.char
 	labels  []uint64
 	memory  []unsafe.Pointer
+	err     error // the first one
 }
 
-func apply(opts []Option, call calls) (*options, error) {
+// apply sets the options of a call, and its name, which is a kind or a path.
+func apply(opts []Option, call calls, what, name string) (*options, error) {
 	o := &options{}
+	o.name = o.text(what, name)
 	for _, one := range opts {
-		if one.calls&call == 0 {
-			o.free()
-			return nil, wrong(ErrParameter, "%s is not an option of this call",
-				one.name)
+		switch {
+		case one.set == nil:
+			o.fail(wrong(ErrParameter, "an option is the empty Option{}: make options "+
+				"with WithItems and the other functions"))
+		case one.calls&call == 0:
+			o.fail(wrong(ErrParameter, "%s is not an option of this call", one.name))
+		default:
+			one.set(o)
 		}
-		one.set(o)
+	}
+	if o.err != nil {
+		o.free()
+		return nil, o.err
 	}
 	return o, nil
 }
 
-func (o *options) text(s string) *C.char {
-	text := C.CString(s)
-	o.memory = append(o.memory, unsafe.Pointer(text))
-	return text
+func (o *options) fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// pathName is what text calls a path in its error.
+const pathName = "path"
+
+// text copies a string to memory of C, which the caller frees. C would cut it at a
+// NUL byte, so such a string is an error: for a path, that of os.Open.
+func text(what, s string) (*C.char, error) {
+	if strings.IndexByte(s, 0) < 0 {
+		return C.CString(s), nil
+	}
+	err := wrong(ErrParameter, "the %s %q contains a NUL byte: remove it", what, s)
+	if what == pathName {
+		err.Errno, err.Path = syscall.EINVAL, s
+	}
+	return nil, err
+}
+
+// text copies a string to memory that free frees.
+func (o *options) text(what, s string) *C.char {
+	copied, err := text(what, s)
+	if err != nil {
+		o.fail(err)
+		return nil
+	}
+	o.memory = append(o.memory, unsafe.Pointer(copied))
+	return copied
 }
 
 func (o *options) free() {
@@ -69,10 +111,14 @@ func WithItems(n uint64) Option {
 	}}
 }
 
-// WithRate sets the false-positive rate at that number of keys, between 0 and 1. The
-// default is 0.01.
+// WithRate sets the false-positive rate at that number of keys, above 0 and below 1.
+// Without this option it is 0.01.
 func WithRate(rate float64) Option {
 	return Option{"WithRate", forMaking, func(o *options) {
+		if !(rate > 0 && rate < 1) {
+			o.fail(wrong(ErrParameter, "a false-positive rate (WithRate) of %v is "+
+				"not possible: give one above 0 and below 1, such as 0.01", rate))
+		}
 		o.spec.rate = C.double(rate)
 	}}
 }
@@ -88,7 +134,7 @@ func WithSeed(seed uint64) Option {
 // "murmur3", "fnv1a", "siphash", "identity" or "decimal".
 func WithHash(name string) Option {
 	return Option{"WithHash", forMaking, func(o *options) {
-		o.spec.hash = o.text(name)
+		o.spec.hash = o.text("hash function", name)
 	}}
 }
 
@@ -109,7 +155,7 @@ func WithSecret(secret [C.BLY_SECRET_BYTES]byte) Option {
 // default is the class of the first key.
 func WithKeys(form string) Option {
 	return Option{"WithKeys", forNew | forBuild, func(o *options) {
-		o.keys = o.text(form)
+		o.keys = o.text("form", form)
 	}}
 }
 
@@ -159,7 +205,7 @@ func WithVerify() Option {
 // WithFormat names the format of another system, if the bytes do not identify it.
 func WithFormat(name string) Option {
 	return Option{"WithFormat", forReading, func(o *options) {
-		o.options.format = o.text(name)
+		o.options.format = o.text("format", name)
 	}}
 }
 

@@ -41,11 +41,12 @@ func checkForm(form uint64) error {
 	class := form & formClass
 	isText := class == classText || class == classUTF16
 	if class > classPath || form>>11 != 0 || !isText && form != class {
-		return fail(ErrVersion, "its keys have the form %#04x, which is not known", form)
+		return fail(ErrVersion, "this package does not know the form %#04x of the "+
+			"filter's keys", form)
 	}
 	if class == classUTF16 || class >= classDomain || form&formCase == formFold {
-		return fail(ErrUnsupported, "its keys are %s of the form %#04x",
-			classNames[class], form)
+		return fail(ErrUnsupported, "this package cannot make the filter's keys, which "+
+			"are %s of the form %#04x", classNames[class], form)
 	}
 	return nil
 }

@@ -38,9 +38,17 @@ var (
 	ErrRange       = errors.New("the key is not in the range of the filter's keys")
 )
 
-// fail returns an error with one of these reasons.
+// failure is an error with one of these reasons. Its text says it by itself.
+type failure struct {
+	reason error
+	text   string
+}
+
+func (f *failure) Error() string { return "bloomery: " + f.text }
+func (f *failure) Unwrap() error { return f.reason }
+
 func fail(reason error, format string, values ...any) error {
-	return fmt.Errorf("bloomery: %s: %w", fmt.Sprintf(format, values...), reason)
+	return &failure{reason, fmt.Sprintf(format, values...)}
 }
 
 // Filter is a filter for lookups.
@@ -96,17 +104,21 @@ func padded(field []byte) (string, bool) {
 // parse does the checks of docs/format/README.md, in their order.
 func parse(image []byte, secret *[16]byte) (*Filter, error) {
 	if len(image) < len(magic) || string(image[:len(magic)]) != magic {
-		return nil, fail(ErrFormat, "it does not begin with '%s'", magic)
+		return nil, fail(ErrFormat, "the bytes are not a Bloomery filter: they do not begin "+
+			"with '%s'", magic)
 	}
 	if len(image) < headerBytes {
-		return nil, fail(ErrCorrupt, "it has %d bytes, less than a header", len(image))
+		return nil, fail(ErrCorrupt, "the filter is cut short: %d bytes are less than a "+
+			"header", len(image))
 	}
 	header := image[:headerBytes]
 	if version := u32(header[24:]) & 0xffff; version != 1 {
-		return nil, fail(ErrVersion, "the header has version %d", version)
+		return nil, fail(ErrVersion, "the header has version %d, and this package reads 1",
+			version)
 	}
 	if u64(header[120:]) != xxh3(header[:120], 0) {
-		return nil, fail(ErrCorrupt, "the header's checksum does not match")
+		return nil, fail(ErrCorrupt, "the filter is damaged: the header's checksum does "+
+			"not match")
 	}
 	f := &Filter{
 		form: u32(header[24:]) >> 16, capacity: u64(header[48:]),
@@ -117,11 +129,12 @@ func parse(image []byte, secret *[16]byte) (*Filter, error) {
 		return nil, err
 	}
 	if size := u64(header[32:]); size != uint64(len(image)) {
-		return nil, fail(ErrCorrupt, "it has %d bytes, and its header says %d",
-			len(image), size)
+		return nil, fail(ErrCorrupt, "the filter is cut short or damaged: it has %d bytes, "+
+			"and its header says %d", len(image), size)
 	}
 	if !(f.rate <= 1) || math.Signbit(f.rate) || f.capacity == 0 {
-		return nil, fail(ErrCorrupt, "the header's rate or capacity is impossible")
+		return nil, fail(ErrCorrupt, "the filter is damaged: its rate or capacity is "+
+			"impossible")
 	}
 	if err := f.setHash(header[72:80], secret); err != nil {
 		return nil, err
@@ -137,9 +150,10 @@ func parse(image []byte, secret *[16]byte) (*Filter, error) {
 	case sum:
 		return f, nil
 	case 0:
-		return nil, fail(ErrUnsealed, "the file is open for writing")
+		return nil, fail(ErrUnsealed, "the filter is being written, or its writer died")
 	}
-	return nil, fail(ErrCorrupt, "the payload's checksum does not match")
+	return nil, fail(ErrCorrupt, "the filter is damaged: the payload's checksum does not "+
+		"match")
 }
 
 func (f *Filter) setHash(field []byte, secret *[16]byte) error {
@@ -149,15 +163,18 @@ func (f *Filter) setHash(field []byte, secret *[16]byte) error {
 		f.hash--
 	}
 	if !ok || f.hash < 0 {
-		return fail(ErrUnsupported, "its hash function %q is not known", name)
+		return fail(ErrUnsupported, "this package does not know the hash function %q", name)
 	}
 	f.secret = secret
-	if f.hash != bySipHash {
-		if secret != nil {
-			return fail(ErrSecret, "the hash function %s has none", name)
-		}
-	} else if secret == nil || siphash(secret, []byte(secretMark)) != f.seed {
-		return fail(ErrSecret, "give the secret that the filter was made with")
+	switch {
+	case f.hash != bySipHash && secret != nil:
+		return fail(ErrSecret, "the filter's hash function %s takes no secret: use Open "+
+			"or Parse", name)
+	case f.hash == bySipHash && secret == nil:
+		return fail(ErrSecret, "the filter was made with a secret: give it to "+
+			"OpenSecret or ParseSecret")
+	case f.hash == bySipHash && siphash(secret, []byte(secretMark)) != f.seed:
+		return fail(ErrSecret, "the secret is not the one that the filter was made with")
 	}
 	return nil
 }
@@ -170,11 +187,12 @@ func (f *Filter) setKind(header []byte) error {
 	}
 	set := kinds[name]
 	if !ok || set == nil {
-		return fail(ErrUnsupported, "its kind is %q, and this package reads blocked, "+
-			"standard, fuse and split", name)
+		return fail(ErrUnsupported, "the filter's kind is %q, and this package reads "+
+			"blocked, standard, fuse and split", name)
 	}
 	if version := u32(header[28:]); version != 1 {
-		return fail(ErrVersion, "the payload of %s has version %d", name, version)
+		return fail(ErrVersion, "the payload of %s has version %d, and this package "+
+			"reads 1", name, version)
 	}
 	f.kind = name
 	var g [4]uint64
@@ -185,7 +203,8 @@ func (f *Filter) setKind(header []byte) error {
 }
 
 func (f *Filter) wrong() error {
-	return fail(ErrCorrupt, "the geometry or the size of its payload is impossible")
+	return fail(ErrCorrupt, "the filter is damaged: its geometry does not go with the "+
+		"size of its payload")
 }
 
 // Kind returns the name of the filter's kind.
@@ -194,7 +213,7 @@ func (f *Filter) Kind() string { return f.kind }
 // Capacity returns the number of keys for which the filter was planned.
 func (f *Filter) Capacity() uint64 { return f.capacity }
 
-// Rate returns the planned false-positive rate at that number.
+// Rate returns the planned false-positive rate for Capacity keys.
 func (f *Filter) Rate() float64 { return f.rate }
 
 // ContainsHash looks up a key by its 64-bit hash, which the caller computed with the

@@ -92,6 +92,48 @@ func TestOtherKindsAreRefused(t *testing.T) {
 	}
 }
 
+func TestErrorsSayEachThingOnce(t *testing.T) {
+	image := golden(t, "standard")
+	f, err := Parse(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, second := [16]byte{1}, [16]byte{2}
+	hashed := append([]byte(nil), image...)
+	copy(hashed[72:80], "siphash\x00")
+	binary.LittleEndian.PutUint64(hashed[64:], siphash(&secret, []byte(secretMark)))
+	hashed = sealed(hashed)
+	f.form = classText
+	_, ofClass := f.Contains(7)
+	f.form = classInt32
+	_, ofRange := f.Contains(1 << 40)
+	_, plain := ParseSecret(image, secret)
+	_, none := Parse(hashed)
+	_, wrong := ParseSecret(hashed, second)
+	_, short := Parse(image[:50])
+	if _, err := ParseSecret(hashed, secret); err != nil {
+		t.Error(err)
+	}
+	for _, one := range []struct {
+		err, reason error
+		want        string
+	}{
+		{ofClass, ErrForm, "the filter's keys are text, and this one is an integer"},
+		{ofRange, ErrRange, "1099511627776 is not one of the integers of 32 bits that " +
+			"the filter's keys are"},
+		{plain, ErrSecret, "the filter's hash function xxh3 takes no secret: use Open " +
+			"or Parse"},
+		{none, ErrSecret, "the filter was made with a secret: give it to OpenSecret or " +
+			"ParseSecret"},
+		{wrong, ErrSecret, "the secret is not the one that the filter was made with"},
+		{short, ErrCorrupt, "the filter is cut short: 50 bytes are less than a header"},
+	} {
+		if !errors.Is(one.err, one.reason) || one.err.Error() != "bloomery: "+one.want {
+			t.Error(one.err)
+		}
+	}
+}
+
 func TestDamageIsFound(t *testing.T) {
 	image := golden(t, "fuse")
 	for i := range image {
