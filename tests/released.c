@@ -45,7 +45,8 @@ static const char *const versions[] = { "0.9" };
 static const char SECRET[] = "sixteen secret b";
 
 /* The block of bip158, whose files do not hold it. */
-#define BLOCK "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+static const char BIP158[] = "bip158:block=00010203040506070809"
+                             "0a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /* Choices with a format of their own, beside the default of each kind. */
 static const char *const choices[] = {
@@ -56,7 +57,7 @@ static const char *const choices[] = {
     "ribbon:form=homogeneous", "approximator:parts=2", "twin:of=blocked",
     "scalable:of=blocked", "scalable:of=cuckoo", "compressed:of=partitioned",
     "layered:of=split", "attenuated:of=blocked", "cascade:of=xor",
-    "bip158:block=" BLOCK,
+    BIP158,
 };
 
 /* Hash functions and forms of keys, for "standard". */
