@@ -1,4 +1,4 @@
-/* nested.h - keys that lie within others, made for value.c. */
+/* nested.h - what the verbs share about keys that lie within others. */
 #ifndef BLY_VERBS_NESTED_H
 #define BLY_VERBS_NESTED_H
 
