@@ -78,7 +78,7 @@ try dedup --by ngrams=960 lines
 check 'n-grams cannot be chosen that are taken for each other' cmp out lines
 
 # ---- against the description --------------------------------------------------
-oracle make 1 "$(work 6000 1000)" >corpus.jsonl
+oracle make 1 "$(work 6000 500)" >corpus.jsonl
 gzip -k corpus.jsonl
 for by in lines paragraphs ngrams=1 ngrams=3 ngrams=13; do
     for remove in parts documents both none; do

@@ -74,7 +74,9 @@ static rates_counted rates_count_all(const char *kind, const bly_spec *spec,
 {
     uint64_t n = spec->capacity;
     uint64_t stream = n + 1000003 * (uint64_t)(-log10(spec->rate));
-    size_t filters = n > 10000 ? 4 : n > 100 ? 20 : n > 1 ? 200 : 800;
+    size_t filters = n > 10000 ? 4 : n > 100 ? 20
+                   : (size_t)(n > 1 ? test_work(200, 50, 0)
+                                    : test_work(800, 200, 0));
     double sum = 0, squares = 0, told = 0, count = (double)filters;
     size_t asked = asked_in_all / filters;
     for (size_t i = 0; i < filters; i++) {
