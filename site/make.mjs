@@ -683,7 +683,7 @@ function front() {
     write("index.html", "Bloomery", fs.readFileSync(
         path.join(here, "front.html"), "utf8")
         .replace("{first}", () => text(first))
-        .replace("{install}", () => text(install))
+        .replace("{install}", () => scrollable(text(install)))
         .replace("{pictures}", () => drawn.join(""))
         .replace("{recipes}", recipes), { kind: "front", source: "README.md" });
 }
