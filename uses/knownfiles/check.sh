@@ -98,6 +98,8 @@ check 'a note if the list is of another folder' \
 
 # ---- Files that are not plain ------------------------------------------------
 
+# At this rate, no file that is not in the list is called known.
+"$BLOOMERY" build --as hex -k ribbon -p 1e-9 -o bytes.bly listed
 mkdir -p odd/folder
 newline=$(printf 'two\nlines')
 tab=$(printf 'a\tb')
