@@ -263,6 +263,13 @@ def test_advice_and_kinds():
     for wrong in (dict(can=["fly"]), dict(aim="cheap"), dict(rate=2)):
         with pytest.raises(bloomery.ParameterError, match="fly|cheap|rate"):
             bloomery.advise(1000, **wrong)
+    for asked in (lambda: Filter(items=9, rate=0), lambda: Filter(rate=0.0),
+                  lambda: Filter.build("fuse", ["a"], rate=0),
+                  lambda: Filter.plan("standard", items=9, rate=-0.0),
+                  lambda: bloomery.advise(9, rate=0),
+                  lambda: list(bloomery.dedup(["a"], rate=0))):
+        with pytest.raises(bloomery.ParameterError, match="rate of 0 is not"):
+            asked()
     names = [k.name for k in bloomery.kinds()]
     assert "standard" in names and len(set(names)) == len(names)
     tiers = {k.name: k.tier for k in bloomery.kinds()}

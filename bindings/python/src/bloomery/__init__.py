@@ -56,8 +56,8 @@ from bloomery._errors import (AbsentError, BusyError, Cancelled, ClosedError,
                               SecretError, UnsafeError, UnsupportedError,
                               check)
 from bloomery._facts import (Advice, Estimate, Info, Kind, Option, Overlap,
-                             Plan, abilities, advise, c_text, kinds, version,
-                             whole)
+                             Plan, abilities, advise, c_text, kinds, rate_of,
+                             version, whole)
 from bloomery._native import ffi, lib
 from bloomery._scalars import Key, encode, plain
 from bloomery._tasks import Progress
@@ -196,7 +196,8 @@ def _spec(items: int, rate: float, seed: int, hash: Optional[str],
     """Returns a bly_spec, and the objects that it points to."""
     kept = _name_or_null(hash, "hash function"), _secret(secret)
     spec = ffi.new("bly_spec *", dict(
-        capacity=whole(items, "items"), rate=rate, seed=whole(seed, "seed"),
+        capacity=whole(items, "items"), rate=rate_of(rate),
+        seed=whole(seed, "seed"),
         hash=kept[0], secret=kept[1],
         threads=whole(threads, "threads", 1 << 31), form=_form(keys)))
     return spec, kept
@@ -259,7 +260,7 @@ def hash_many(members: Keys, kind: Optional[str] = None, *, seed: int = 0,
     A missing value raises ValueError, and a key of another class FormError.
     """
     report = _tasks.report(progress, members)
-    spec, kept = _spec(1, 0.0, seed, hash, secret, 0, keys)
+    spec, kept = _spec(1, 0.01, seed, hash, secret, 0, keys)
     name = _name_or_null(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(members):
@@ -343,12 +344,13 @@ class Filter:
     kind: a name with options, as in "standard:k=5"; kinds() lists them. None
     for "standard" or, if items is 0, "expandable", which grows. items: the
     number of keys it should hold; 0 if it is not known. rate: the
-    false-positive rate at that number, above 0 and below 1. seed: of the hash function. hash: the name of
-    a hash function; None for the usual one. secret: 16 bytes that an attacker
-    does not know, for hash="siphash". threads: the maximum per call; 0 for as
-    many as are useful, 1 for the calling thread only. keys: the form of its
-    keys, such as "text", "bytes", "number", "int32" or "text:case=lower,trim";
-    "any" allows mixtures; None for the class of the first keys added.
+    false-positive rate at that number, above 0 and below 1. seed: of the hash
+    function. hash: the name of a hash function; None for the usual one. secret:
+    16 bytes that an attacker does not know, for hash="siphash". threads: the
+    maximum per call; 0 for as many as are useful, 1 for the calling thread
+    only. keys: the form of its keys, such as "text", "bytes", "number", "int32"
+    or "text:case=lower,trim"; "any" allows mixtures; None for the class of the
+    first keys added.
 
     >>> f = Filter(items=10, keys="text:case=lower,trim")
     >>> f.add("Swordfish"); " SWORDFISH " in f
@@ -643,8 +645,9 @@ class Filter:
         return True
 
     def count(self, key: Optional[Key]) -> Optional[int]:
-        """Returns an upper bound of how often the key was added; 0 is exact.
-        Returns None if this kind has no bound."""
+        """Returns an upper bound of how often the key was added; 0 is exact. Of
+        keys that lie within others, such as domains, only the key itself is
+        counted. Returns None if this kind has no bound."""
         of, data = encode(key)
         if of < 0:
             return 0
@@ -669,8 +672,8 @@ class Filter:
 
     def get(self, key: Optional[Key], default: Optional[_T] = None
             ) -> Union[int, _T, None]:
-        """Returns the label of a key, or the default if the key is certainly
-        absent. Raises UnsupportedError for kinds without labels."""
+        """Returns the label of a key, or the default if the key itself is
+        certainly absent. Raises UnsupportedError for kinds without labels."""
         of, data = encode(key)
         if of < 0:
             return default

@@ -33,6 +33,15 @@ def whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
     return whole
 
 
+def rate_of(rate: float) -> float:
+    """Returns a rate of false positives that is not 0, which to the library
+    means the usual one."""
+    if rate == 0:
+        raise ParameterError("a false-positive rate of 0 is not possible: give "
+                             "one between 0 and 1, such as 0.01")
+    return rate
+
+
 # ---- Kinds -------------------------------------------------------------------
 
 
@@ -273,8 +282,9 @@ def advise(items: int = 0, rate: float = 0.01, *, can: Iterable[str] = (),
                                  f"of {', '.join(_ABILITY)}")
         wanted |= _ABILITY[ability]
     need = ffi.new("bly_need *", dict(
-        capacity=whole(items, "items"), rate=rate, can=wanted, fixed=fixed,
-        unknown=unknown, present=present, aim=_AIMS[aim], memory=whole(memory, "memory"),
+        capacity=whole(items, "items"), rate=rate_of(rate), can=wanted,
+        fixed=fixed, unknown=unknown, present=present, aim=_AIMS[aim],
+        memory=whole(memory, "memory"),
         others=whole(others, "others"), label_most=label_most, times=times))
     out = ffi.new("bly_ranking **")
     check(lib.bly_advise(out, need))
