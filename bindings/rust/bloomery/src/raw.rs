@@ -369,8 +369,16 @@ impl Handle {
     }
 
     pub fn add_nested(&mut self, form: u64, key: &[u8]) -> Result<bool, Error> {
+        // SAFETY: the borrow is exclusive.
+        unsafe { self.add_nested_unlocked(form, key) }
+    }
+
+    /// # Safety
+    ///
+    /// The borrow is exclusive, or the filter is shared.
+    unsafe fn add_nested_unlocked(&self, form: u64, key: &[u8]) -> Result<bool, Error> {
         let seen = self.contains(key);
-        // SAFETY: the handle and the key are valid.
+        // SAFETY: the handle and the key are valid, and the caller promises the rest.
         check(unsafe {
             ffi::bly_nested_add(self.0.as_ptr(), form, &borrowed(key), 1, null_mut())
         })?;
@@ -658,6 +666,15 @@ impl SharedHandle {
         // SAFETY: the filter was made or opened with BLY_SHARED, so that any number of
         // threads may add to it and query it.
         check(unsafe { ffi::bly_add(self.0 .0.as_ptr(), key.as_ptr().cast(), key.len()) })
+    }
+
+    pub fn contains_nested(&self, form: u64, key: &[u8]) -> bool {
+        self.0.contains_nested(form, key)
+    }
+
+    pub fn add_nested(&self, form: u64, key: &[u8]) -> Result<bool, Error> {
+        // SAFETY: the filter was made or opened with BLY_SHARED.
+        unsafe { self.0.add_nested_unlocked(form, key) }
     }
 
     pub fn add_many(&self, keys: &Keys<'_>) -> (usize, Result<(), Error>) {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::filter::{batches, look_up};
 use crate::key::{Form, Key};
 use crate::raw::SharedHandle;
-use crate::{Error, ErrorKind, Filter};
+use crate::{Error, Filter};
 
 /// A filter to which many threads may add at once, while others query it, without a
 /// lock: from [`Builder::build_shared`](crate::Builder::build_shared) or
@@ -27,19 +27,20 @@ impl SharedFilter {
     /// Adds a key, as [`Filter::add`] does.
     #[inline]
     pub fn add<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
-        self.form.with(key.value(), |key, nested| match nested {
-            false => self.handle.add(key).map(|seen| !seen),
-            true => Err(nests()),
-        })?
+        let seen = self.form.with(key.value(), |key, nested| match nested {
+            false => self.handle.add(key),
+            true => self.handle.add_nested(self.form.number, key),
+        })??;
+        Ok(!seen)
     }
 
     /// Looks up a key, as [`Filter::contains`] does.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
         self.form.with(key.value(), |key, nested| match nested {
-            false => Ok(self.handle.contains(key)),
-            true => Err(nests()),
-        })?
+            false => self.handle.contains(key),
+            true => self.handle.contains_nested(self.form.number, key),
+        })
     }
 
     /// Adds many keys, as [`Filter::extend`] does.
@@ -48,10 +49,14 @@ impl SharedFilter {
         I: IntoIterator,
         I::Item: Key,
     {
-        if self.form.nests {
-            return Err(nests());
-        }
-        batches(keys, &self.form, |batch| self.handle.add_many(&batch.keys()).1)
+        batches(keys, &self.form, |batch| {
+            if !self.form.nests {
+                return self.handle.add_many(&batch.keys()).1;
+            }
+            (0..batch.len()).try_for_each(|i| {
+                self.handle.add_nested(self.form.number, batch.get(i)).map(|_| ())
+            })
+        })
     }
 
     /// Looks up many keys, as [`Filter::contains_many`] does.
@@ -60,11 +65,14 @@ impl SharedFilter {
         I: IntoIterator,
         I::Item: Key,
     {
-        if self.form.nests {
-            return Err(nests());
-        }
         look_up(&self.form, keys, |batch, present| {
-            self.handle.contains_many(&batch.keys(), present)
+            if !self.form.nests {
+                return self.handle.contains_many(&batch.keys(), present);
+            }
+            for (i, present) in present.iter_mut().enumerate() {
+                *present = self.handle.contains_nested(self.form.number, batch.get(i));
+            }
+            Ok(())
         })
     }
 
@@ -84,10 +92,4 @@ impl fmt::Debug for SharedFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedFilter").field("kind", &self.handle.kind()).finish()
     }
-}
-
-#[cold]
-fn nests() -> Error {
-    let why = "keys that lie within others cannot be added by many threads: use a Filter";
-    Error::new(ErrorKind::Unsupported, why, 0)
 }

@@ -170,6 +170,22 @@ fn many_threads_add_and_query() {
             scope.spawn(|| assert!(filter.contains(&1).unwrap() && filter.info().is_ok()));
         }
     });
+    let domains =
+        Filter::builder().kind("blocked").items(8000).keys("domain").build_shared().unwrap();
+    thread::scope(|scope| {
+        for part in 0..4 {
+            let domains = &domains;
+            scope.spawn(move || {
+                domains.extend((1..2000).map(|i| format!("n{i}.part{part}.org"))).unwrap();
+                domains.add(&format!("n0.part{part}.org")).unwrap();
+            });
+        }
+    });
+    for part in 0..4 {
+        let within = (0..2000).map(|i| format!("www.n{i}.part{part}.org"));
+        assert!(domains.contains_many(within).unwrap().into_iter().all(|found| found));
+        assert!(domains.contains(&format!("a.b.n7.part{part}.org")).unwrap());
+    }
     let unstated = Filter::builder().kind("blocked").items(10);
     assert_eq!(unstated.build_shared().unwrap_err().kind(), ErrorKind::Parameter);
     let cuckoo = Filter::builder().kind("cuckoo").items(10).keys("text");
