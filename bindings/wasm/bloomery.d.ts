@@ -323,11 +323,12 @@ export class Filter {
      * it is only for keys that were added. */
     discard(key: Key): boolean;
     /** Returns an upper bound of how often the key was added: 0 is certain, and
-     * Infinity means that the kind knows no bound. */
+     * Infinity means that the kind knows no bound. Of keys that lie within others, such
+     * as domains, only the key itself is counted. */
     count(key: Key): number;
     /** Stores a label with a key. */
     put(key: Key, label: Whole): void;
-    /** Returns the label of a key, or undefined if the key is certainly not there.
+    /** Returns the label of a key, or undefined if the key itself is certainly absent.
      * Throws "EUNSUPPORTED" if the kind stores no labels. */
     get(key: Key): Whole | undefined;
     /** Returns the 64-bit hash by which this filter knows the key. */

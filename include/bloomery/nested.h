@@ -17,8 +17,11 @@
  * entries of these levels, which is faster, and finds fewer by mistake.
  *
  * These classes need the functions here: bly_form_key refuses them, since a
- * lookup of one key would miss what the key lies within. All functions here are
- * thread-safe like the lookups and adds of <bloomery.h>. See also docs/format.
+ * lookup of one key would miss what the key lies within. bly_count, bly_get and
+ * bly_remove are about one entry: a key that was not added itself has the count
+ * 0 and no label, although it may lie within one that was. All functions here
+ * are thread-safe like the lookups and adds of <bloomery.h>. See also
+ * docs/format.
  */
 #ifndef BLOOMERY_NESTED_H
 #define BLOOMERY_NESTED_H
