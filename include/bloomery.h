@@ -563,6 +563,9 @@ typedef struct {
                                    and numpy's arrays of bytes; else 0       */
     const uint64_t *hashes;     /* or only the hashes, for bly_build         */
     const uint64_t *labels;     /* n, for bly_build; or NULL                 */
+    uint64_t        before;     /* how many keys of a batch that is given in
+                                   parts are before these, for the numbers of
+                                   keys in messages                          */
     uint64_t        reserved[1];/* 0                                         */
 } bly_keys;
 

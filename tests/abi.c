@@ -90,7 +90,7 @@ ABI_SIZE(bly_key, 16);
 ABI_AT(bly_key, data, 0);
 ABI_AT(bly_key, length, 8);
 
-ABI_SIZE(bly_keys, 80);
+ABI_SIZE(bly_keys, 88);
 ABI_AT(bly_keys, n, 0);
 ABI_AT(bly_keys, keys, 8);
 ABI_AT(bly_keys, data, 16);
@@ -100,7 +100,8 @@ ABI_AT(bly_keys, width, 40);
 ABI_AT(bly_keys, padded, 48);
 ABI_AT(bly_keys, hashes, 56);
 ABI_AT(bly_keys, labels, 64);
-ABI_AT(bly_keys, reserved, 72);
+ABI_AT(bly_keys, before, 72);
+ABI_AT(bly_keys, reserved, 80);
 
 ABI_SIZE(bly_info_t, 320);
 ABI_AT(bly_info_t, kind, 0);

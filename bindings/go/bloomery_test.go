@@ -548,6 +548,37 @@ func TestSets(t *testing.T) {
 	}
 }
 
+func TestEmptyFiltersTakeTheForm(t *testing.T) {
+	for _, kind := range Kinds() {
+		can := "," + strings.Join(kind.Can, ",") + ","
+		if !strings.Contains(can, ",unite,") || !strings.Contains(can, ",add,") ||
+			kind.Family == "foreign" {
+			continue
+		}
+		a, b := newFilter(t, kind.Name), newFilter(t, kind.Name)
+		c, lists := newFilter(t, kind.Name), newFilter(t, kind.Name, WithKeys("domain"))
+		must(a.Add("a"))(t)
+		if err := b.Unite(a); err != nil || !must(b.Contains("a"))(t) {
+			t.Error(kind.Name, err)
+		}
+		if err := a.Unite(c); err != nil || !must(a.Contains("a"))(t) {
+			t.Error(kind.Name, err)
+		}
+		_, err := b.Contains(1)
+		wants(t, err, ErrForm)
+		must(lists.Add("example.com"))(t)
+		if err := c.Unite(lists); err != nil || !must(c.Contains("www.example.com"))(t) {
+			t.Error(kind.Name, err)
+		}
+		wants(t, b.Unite(c), ErrMismatch)
+	}
+	full, none := newFilter(t, "standard"), newFilter(t, "standard")
+	must(full.Add("a"))(t)
+	if err := none.Intersect(full); err != nil || !must(none.Add(1))(t) {
+		t.Error(err)
+	}
+}
+
 func TestSketches(t *testing.T) {
 	ours := newFilter(t, "invertible:key=9")
 	theirs := must(ours.Like())(t)

@@ -155,7 +155,8 @@ func (f *Filter) Remove(key any) error {
 }
 
 // Count returns how often a key was added, at most: 0 is certain, a larger number is
-// an upper bound, and CountUnknown means that the kind does not count.
+// an upper bound, and CountUnknown means that the kind does not count. Of keys that
+// lie within others, such as domains, only the key itself is counted.
 func (f *Filter) Count(key any) (uint64, error) {
 	a, err := f.one(C.TIE_COUNT, key, 0)
 	return uint64(a.value), err
@@ -169,8 +170,8 @@ func (f *Filter) Put(key any, label uint64) error {
 	return err
 }
 
-// Get returns the label of a key. It is not found if the key is certainly not there,
-// or the kind has no labels.
+// Get returns the label of a key. It is not found if the key itself is certainly not
+// there, or the kind has no labels.
 func (f *Filter) Get(key any) (label uint64, found bool, err error) {
 	a, err := f.one(C.TIE_GET, key, 0)
 	return uint64(a.value), a.status == C.BLY_SEEN && err == nil, err
@@ -381,7 +382,8 @@ func (f *Filter) many(verb C.int, keys any, flags []bool, numbers []uint64) (int
 		if r.n > 0 && numbers != nil {
 			some = words(numbers[done:])
 		}
-		a := C.tie_many(h.tie, verb, r.typ, C.size_t(r.n), r.data, r.offsets, yes, some)
+		a := C.tie_many(h.tie, verb, r.typ, C.size_t(r.n), r.data, r.offsets, yes, some,
+			C.uint64_t(done))
 		done += int(a.value)
 		return check(a, "")
 	})
@@ -439,9 +441,11 @@ func (f *Filter) RemoveMany(keys any) error {
 		return err
 	}
 	var first error
+	before := 0
 	runs(keys, runKeys, func(r run) error {
 		a := C.tie_many(h.tie, C.TIE_REMOVE, r.typ, C.size_t(r.n), r.data, r.offsets,
-			nil, nil)
+			nil, nil, C.uint64_t(before))
+		before += r.n
 		if err := check(a, ""); first == nil {
 			first = err
 		}

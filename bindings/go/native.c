@@ -298,6 +298,7 @@ typedef struct {
     const uint64_t *offsets;
     bool           *flags;
     uint64_t       *numbers;
+    uint64_t        before;             /* keys before these                 */
 } tie_batch;
 
 static bly_key tie_row(const tie_batch *b, size_t i)
@@ -456,7 +457,7 @@ static tie_answer tie_convert(tie *t, const tie_batch *b)
             refused = tie_refused(status, &last);
         if (made > 0) {
             tie_answer did = tie_do_many(t, b, from, &(bly_keys){
-                .n = made, .keys = keys });
+                .n = made, .keys = keys, .before = b->before + from });
             done = from + (size_t)did.value;
             tie_keep(&answer, did);
         }
@@ -469,9 +470,10 @@ static tie_answer tie_convert(tie *t, const tie_batch *b)
 }
 
 tie_answer tie_many(tie *t, int verb, int type, size_t n, const char *data,
-                    const uint64_t *offsets, bool *flags, uint64_t *numbers)
+                    const uint64_t *offsets, bool *flags, uint64_t *numbers,
+                    uint64_t before)
 {
-    tie_batch b = { verb, type, n, data, offsets, flags, numbers };
+    tie_batch b = { verb, type, n, data, offsets, flags, numbers, before };
     if (n == 0)
         return (tie_answer){ .status = BLY_OK };
     if (type == TIE_UNSIGNED && tie_is_key(t->form, BLY_INTEGER)
@@ -481,7 +483,7 @@ tie_answer tie_many(tie *t, int verb, int type, size_t n, const char *data,
         return tie_convert(t, &b);
     return tie_do_many(t, &b, 0, &(bly_keys){
         .n = n, .data = data, .offsets64 = offsets,
-        .width = offsets == NULL ? 8 : 0,
+        .width = offsets == NULL ? 8 : 0, .before = before,
     });
 }
 
@@ -759,65 +761,21 @@ static bly_status tie_verb(bly_filter *into, const bly_filter *other, int verb)
                                  : bly_subtract(into, other);
 }
 
-/* An empty filter without a form goes with any other: *made is then an empty
- * one with the form of the other. */
-static bly_status tie_go_with(bly_filter **made, const tie *t, uint64_t form)
-{
-    *made = NULL;
-    if (!t->open || form == BLY_KEYS_UNSTATED)
-        return BLY_OK;
-    bly_status status = bly_like(made, t->filter, NULL);
-    return status < 0 ? status : bly_form_set(*made, form);
-}
-
-/* An empty `into` gets the form of the other only if they can be joined: that
- * is tried with one like it. */
-static bly_status tie_join_first(tie *into, const bly_filter *other, int verb,
-                                 uint64_t form)
-{
-    bly_filter *trial;
-    bly_status status = tie_go_with(&trial, into, form);
-    if (status >= 0 && trial != NULL)
-        status = tie_verb(trial, other, verb);
-    if (status >= 0 && trial != NULL)
-        status = tie_state_first(into, form);
-    bly_free(trial);
-    return status;
-}
-
+/* A filter without keys and form goes with any other. */
 tie_answer tie_join(tie *into, const tie *other, int verb)
 {
-    bly_filter *with;
-    bly_status status = tie_go_with(&with, other, into->form);
-    const bly_filter *from = with != NULL ? with : other->filter;
-    if (status >= 0)
-        status = tie_join_first(into, from, verb, other->form);
-    if (status >= 0)
-        status = tie_verb(into->filter, from, verb);
+    bly_status status = tie_verb(into->filter, other->filter, verb);
     if (status >= 0) {
         into->form = bly_form_of(into->filter);
-        into->open = into->open && other->open;
+        into->open = into->open && into->form == BLY_KEYS_UNSTATED
+                  && (other->open || verb == TIE_INTERSECT);
     }
-    tie_answer answer = tie_told(status);
-    bly_free(with);
-    return answer;
+    return tie_told(status);
 }
 
 tie_answer tie_overlap(bly_overlap_t *out, const tie *a, const tie *b)
 {
-    bly_filter *first, *second;
-    bly_status status = tie_go_with(&first, a, b->form);
-    if (status >= 0)
-        status = tie_go_with(&second, b, a->form);
-    else
-        second = NULL;
-    if (status >= 0)
-        status = bly_overlap(out, first != NULL ? first : a->filter,
-                             second != NULL ? second : b->filter);
-    tie_answer answer = tie_told(status);
-    bly_free(first);
-    bly_free(second);
-    return answer;
+    return tie_told(bly_overlap(out, a->filter, b->filter));
 }
 
 /* ---- Lists --------------------------------------------------------------- */

@@ -60,7 +60,8 @@ tie_answer tie_number(tie *t, int verb, int type, uint64_t bits,
  * gets n answers of lookups, or of adds which keys were seen, unless NULL.
  * `numbers` has the labels to put, or gets counts or labels. */
 tie_answer tie_many(tie *t, int verb, int type, size_t n, const char *data,
-                    const uint64_t *offsets, bool *flags, uint64_t *numbers);
+                    const uint64_t *offsets, bool *flags, uint64_t *numbers,
+                    uint64_t before);
 
 /* `keys` is the text of a form, "any", or NULL for that of the first keys. */
 tie_answer tie_new(const char *kind, const bly_spec *spec, const char *keys);

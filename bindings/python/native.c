@@ -601,9 +601,8 @@ static int held_building_end(held *out, held_building *b, void *task)
     b->spec->form = b->form;
     b->spec->progress = &held_progress;
     held_begin_watch(&w, task);
-    int status = b->whole ? BLY_OK
-               : b->labels != NULL && bly_form_nests(b->form)
-               ? held_refuse_form(b->form) : held_building_mark(b);
+    int status = b->whole || b->labels != NULL ? BLY_OK
+               : held_building_mark(b);
     if (b->spec->capacity == 0) {
         b->spec->capacity = b->rows + (b->n - unmarked);
         b->spec->capacity += b->spec->capacity == 0;
@@ -958,6 +957,7 @@ typedef struct {
     bool           *flags;              /* answers; NULL: not wanted         */
     uint64_t       *numbers;
     const uint64_t *labels;
+    size_t          before;             /* keys before the batch             */
     held_use        use;                /* removing goes on after keys that
                                            are not there                     */
 } held_work;
@@ -985,6 +985,7 @@ static int held_do_part(held *h, uint64_t form, const held_work *work,
 {
     int status = BLY_OK;
     held_make_ready(ready, form, work->batch);
+    ready->keys.before = work->before;
     if (work->use == HELD_ADDS || ready->status >= 0)
         status = held_do_job(h, &ready->keys, work, job);
     if (work->use == HELD_ADDS)
@@ -1013,6 +1014,7 @@ static int held_next(held *h, held_work work, held_ready *ready, held_job *job)
     if (status < 0)
         return status;
     work.batch = &slice;
+    work.before = all->done;
     if (work.flags != NULL)
         work.flags += all->done;
     if (work.numbers != NULL)
@@ -1356,62 +1358,19 @@ static int held_copy(held *out, held *h, void *task)
 
 /* ---- Two filters --------------------------------------------------------- */
 
-/* Both filters are locked. An empty one without a form is compatible with any
- * other: *made is then a copy with the form of `beside`. */
-static int held_go_with(bly_filter **made, const held *h, const held *beside)
-{
-    uint64_t form = beside->form;
-    if (!h->open || form == BLY_KEYS_UNSTATED)
-        return BLY_OK;
-    int status = (int)bly_like(made, h->filter, NULL);
-    return status < 0 ? status : (int)bly_form_set(*made, form);
-}
-
 /* The locks of two filters are taken in the order of their addresses, so that a
  * |= b and b |= a cannot deadlock. */
 typedef bly_status held_verb(bly_filter *into, const bly_filter *other);
 
-/* Joins the other filter to an empty one like `into` with this form, which then
- * takes its place: so `into` gets the form only if they can be joined. A filter
- * that is changed in its file cannot be replaced. */
-static int held_try(held *into, uint64_t form, const bly_filter *other,
-                    held_verb *verb)
+/* Both filters are locked. One without keys and form goes with any other. */
+static int held_join(held *into, const held *other, held_verb *verb)
 {
-    bly_filter *made = NULL;
-    int status = (int)bly_like(&made, into->filter, NULL);
-    if (status >= 0)
-        status = (int)bly_form_set(made, form);
-    if (status >= 0 || status == BLY_EUNSUPPORTED) {
-        bly_progress_set(made, &held_progress);
-        status = (int)verb(made, other);
-    }
-    if (status >= 0 && !into->in_place) {
-        bly_filter *empty = into->filter;
-        into->filter = made;
-        made = empty;
-    }
-    bly_free(made);
-    return status;
-}
-
-static int held_join(held *into, held *other, held_verb *verb)
-{
-    bly_filter *with = NULL;
-    uint64_t form = other->form;
-    bool first = into->open && form != BLY_KEYS_UNSTATED;
-    int status = held_go_with(&with, other, into);
-    const bly_filter *from = with != NULL ? with : other->filter;
-    if (status >= 0 && first)
-        status = held_try(into, form, from, verb);
-    if (status >= 0 && form != BLY_KEYS_UNSTATED)
-        status = held_state_first(into, form);
-    if (status >= 0 && (!first || into->in_place))
-        status = (int)verb(into->filter, from);
-    if (status >= 0) {
-        into->form = bly_form_of(into->filter);
-        into->open = into->open && other->open;
-    }
-    bly_free(with);
+    int status = (int)verb(into->filter, other->filter);
+    if (status < 0)
+        return status;
+    into->form = bly_form_of(into->filter);
+    into->open = into->open && into->form == BLY_KEYS_UNSTATED
+              && (other->open || verb == bly_intersect);
     return status;
 }
 
@@ -1454,22 +1413,6 @@ static int held_subtract(held *into, held *other, void *task)
     return held_both(into, other, bly_subtract, task);
 }
 
-static int held_compare(const held *a, const held *b, bly_overlap_t *out)
-{
-    bly_filter *like_a = NULL, *like_b = NULL;
-    held_enter();
-    int status = held_go_with(&like_a, a, b);
-    if (status >= 0)
-        status = held_go_with(&like_b, b, a);
-    held_leave();
-    if (status >= 0)
-        status = (int)bly_overlap(out, like_a != NULL ? like_a : a->filter,
-                                  like_b != NULL ? like_b : b->filter);
-    bly_free(like_a);
-    bly_free(like_b);
-    return status;
-}
-
 static int held_overlap(held *a, held *b, bly_overlap_t *out, void *task)
 {
     int status = HELD_CLOSED;
@@ -1482,7 +1425,7 @@ static int held_overlap(held *a, held *b, bly_overlap_t *out, void *task)
     held_watch_begin(&w, a, task, false);
     w.other = b;
     if (a->filter != NULL && b->filter != NULL)
-        status = held_compare(a, b, out);
+        status = (int)bly_overlap(out, a->filter, b->filter);
     status = held_watch_end(&w, status, false);
     if (a != b)
         held_unlock(b, forks);

@@ -1515,7 +1515,9 @@ export class Filter {
         if (other.#k !== k)
             throw wrong("the other filter belongs to another instance of the " +
                         "module: use Filter.fromBytes(other.pack())");
-        return k.watched(progress, this.#f, () => verb(k, this.#f, other.#f));
+        const answer = k.watched(progress, this.#f, () => verb(k, this.#f, other.#f));
+        this.#form = k.c.form_of(this.#f);      // the other's, if it had no keys
+        return answer;
     }
 
     unite(other, options = undefined) {

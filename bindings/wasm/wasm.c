@@ -566,16 +566,13 @@ static bool wasm_states(uint32_t form)
     return bly_form_nests(form);
 }
 
-/* Appends the markers of the keys that are kept, which have no labels. */
+/* Appends the markers of the keys that are kept. With labels there are none:
+ * bly_build refuses these. */
 static bly_status wasm_mark(const uint64_t *labels, uint64_t form)
 {
     bool levels[BLY_NESTED_LEVELS] = { false };
-    const bly_value text = { .type = BLY_TEXT, .data = "" };
-    bly_key key;
-    if (!bly_form_nests(form) || wasm_kept.n == 0)
+    if (!bly_form_nests(form) || labels != NULL || wasm_kept.n == 0)
         return BLY_OK;
-    if (labels != NULL)
-        return bly_form_key(&key, form, &text, NULL);
     for (size_t i = 0; i < wasm_kept.n; i++) {
         uint64_t at = wasm_kept.ends[i];
         bly_key kept = { wasm_kept.data + at,

@@ -16,8 +16,10 @@
  * (bly_add, bly_contains, …) ignore the form.
  *
  * Two filters can be united, intersected or compared only if they have the same
- * form: otherwise the call is BLY_EMISMATCH. Filters of family "foreign" have
- * no form, because the files of other systems have no room for one.
+ * form: otherwise the call is BLY_EMISMATCH. One that has no keys and states no
+ * form goes with any other, and takes the form with the keys. Filters of family
+ * "foreign" have no form, because the files of other systems have no room for
+ * one.
  *
  * All functions here are thread-safe except bly_form_set, which changes a
  * filter.

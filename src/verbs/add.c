@@ -352,21 +352,22 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
 }
 
 /* Names the key at which a batch of labels stopped. */
-static bly_status add_put_stopped(bly_status status, size_t key)
+static bly_status add_put_stopped(bly_status status, uint64_t key)
 {
     char others[64] = "nothing was changed";
     if (key == 1)
         snprintf(others, sizeof others, "the one before it was changed");
     if (key > 1)
-        snprintf(others, sizeof others, "the %zu before it were changed", key);
+        snprintf(others, sizeof others, "the %llu before it were changed",
+                 (unsigned long long)key);
     if (status == BLY_EABSENT)
-        return status_fail(status, "key %zu of the batch is not in the filter; "
-                           "%s", key, others);
+        return status_fail(status, "key %llu of the batch is not in the "
+                           "filter; %s", (unsigned long long)key, others);
     if (status != BLY_EPARAM)
         return status;
     status_kept kept = status_keep();
-    return status_fail(status, "key %zu of the batch: %s; %s", key, kept.text,
-                       others);
+    return status_fail(status, "key %llu of the batch: %s; %s",
+                       (unsigned long long)key, kept.text, others);
 }
 
 bly_status bly_put_hashes(bly_filter *filter, const uint64_t *hashes,
@@ -401,5 +402,5 @@ bly_status bly_put_many(bly_filter *filter, const bly_keys *keys,
             status = task_status();
     }
     add_told(done, in);
-    return task_end(&t, add_put_stopped(status, in));
+    return task_end(&t, add_put_stopped(status, keys->before + in));
 }

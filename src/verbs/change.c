@@ -86,18 +86,23 @@ static void change_count(change_tally *tally, const bly_status *each, size_t n)
 }
 
 /* Restores the message of the first key that could not be removed. */
-static bly_status change_told(const change_tally *tally)
+static bly_status change_told(const change_tally *tally, uint64_t before)
 {
+    char from[48] = "";
     const char *wrong = tally->first == BLY_EABSENT
                       ? " is not in the filter"
                       : tally->first == BLY_EUNSAFE
                       ? " cannot be removed safely" : ": ";
     if (tally->first == BLY_OK)
         return BLY_OK;
+    if (before > 0)
+        snprintf(from, sizeof from, " from key %llu on",
+                 (unsigned long long)before);
     return status_fail(tally->first, "key %llu of the batch%s%s; of its %llu "
-                       "keys %llu were removed", (unsigned long long)tally->key,
+                       "keys%s %llu were removed",
+                       (unsigned long long)(before + tally->key),
                        wrong, *wrong == ':' ? tally->why.text : "",
-                       (unsigned long long)tally->tried,
+                       (unsigned long long)tally->tried, from,
                        (unsigned long long)tally->removed);
 }
 
@@ -162,7 +167,7 @@ bly_status bly_remove_hashes(bly_filter *filter, const uint64_t *hashes,
     task_begin(&t, &filter->progress, n);
     bly_status status = change_remove_all(filter, hashes, n, each, &tally);
     change_untried(each, n, status, &tally);
-    return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
+    return task_end(&t, status == BLY_OK ? change_told(&tally, 0) : status);
 }
 
 static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
@@ -210,7 +215,8 @@ bly_status bly_remove_many(bly_filter *filter, const bly_keys *keys,
                ? change_remove_whole(filter, keys, each, &tally)
                : change_remove_hashed(filter, keys, each, &tally);
     change_untried(each, keys->n, status, &tally);
-    return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
+    return task_end(&t, status == BLY_OK ? change_told(&tally, keys->before)
+                                         : status);
 }
 
 /* ---- Another size ------------------------------------------------------- */

@@ -44,11 +44,17 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
 
 /* Returns whether a filter has no keys and states no form of keys: one of any
  * form can be combined with it. A kind that subtracts can have a count of 0 and
- * keys, if others were removed than were added. */
+ * keys, if others were removed than were added: it is empty if all its cells
+ * are 0. */
 static bool sets_blank(const bly_filter *filter)
 {
-    return filter->items == 0 && bly_form_of(filter) == BLY_KEYS_UNSTATED
-        && !KIND_HAS(filter->kind, combining, subtract);
+    if (filter->items != 0 || bly_form_of(filter) != BLY_KEYS_UNSTATED)
+        return false;
+    if (!KIND_HAS(filter->kind, combining, subtract))
+        return true;
+    const uint8_t *cells = image_payload(filter->image);
+    uint64_t bytes = image_payload_bytes(filter->image);
+    return cells[0] == 0 && memcmp(cells, cells + 1, (size_t)bytes - 1) == 0;
 }
 
 /* Checks that both filters hash keys alike. */
@@ -228,11 +234,12 @@ static bly_status sets_close(sets_change *c, bly_status status)
     return task_end(&c->task, status);
 }
 
-/* Counts the keys of a union, and takes over the form of their keys. */
-static void sets_united(bly_filter *into, const bly_filter *other,
+/* Counts the keys in `into`, which now has those of the other. If it states no
+ * form, it had no keys or neither does the other: it takes over the form. */
+static void sets_joined(bly_filter *into, const bly_filter *other,
                         uint64_t items)
 {
-    if (sets_blank(into))
+    if (bly_form_of(into) == BLY_KEYS_UNSTATED)
         image_set_u16(into->image, IMAGE_FORM, bly_form_of(other));
     into->items = items;
 }
@@ -252,7 +259,7 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
     }
     status = sets_close(&c, status);
     if (status == BLY_OK)
-        sets_united(into, other, sets_items(into, other));
+        sets_joined(into, other, sets_items(into, other));
     return status;
 }
 
@@ -286,7 +293,7 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
         status = into->kind->combining->unite_at(c.image, other->image, label);
     status = sets_close(&c, status);
     if (status == BLY_OK)
-        sets_united(into, other, sets_items_at(into, other));
+        sets_joined(into, other, sets_items_at(into, other));
     return status;
 }
 
@@ -335,8 +342,9 @@ bly_status bly_subtract(bly_filter *into, const bly_filter *other)
     if (status == BLY_OK)
         status = into->kind->combining->subtract(c.image, other->image);
     status = sets_close(&c, status);
-    if (status == BLY_OK && other->items != 0)
-        into->items = IMAGE_ITEMS_UNKNOWN;
+    if (status == BLY_OK)
+        sets_joined(into, other, other->items == 0 ? into->items
+                                                   : IMAGE_ITEMS_UNKNOWN);
     return status;
 }
 

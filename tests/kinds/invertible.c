@@ -205,6 +205,31 @@ static void test_algebra(void **state)
     bly_free(was);
 }
 
+/* The count may be 0 although there are keys, whose form is not known. */
+static void test_a_count_of_0_is_not_empty(void **state)
+{
+    (void)state;
+    bly_filter *a = make("invertible:m=30,k=3", 20), *stated = NULL;
+    assert_status(bly_like(&stated, a, NULL), BLY_OK);
+    fill(stated, 1, 0, 5);
+    assert_status(bly_form_set(stated, BLY_KEYS_TEXT), BLY_OK);
+    fill(a, 2, 0, 300);
+    for (uint64_t i = 0; i < 300; i++)  /* found, since all cells are full   */
+        assert_status(bly_remove_hash(a, test_random(3, i)), BLY_OK);
+    assert_int_equal(items(a), 0);
+    assert_status(bly_unite(a, stated), BLY_EMISMATCH);
+    assert_status(bly_subtract(stated, a), BLY_EMISMATCH);
+    fill(a, 3, 0, 300);
+    for (uint64_t i = 0; i < 300; i++)
+        assert_status(bly_remove_hash(a, test_random(2, i)), BLY_OK);
+    assert_int_equal(items(a), 0);
+    assert_status(bly_subtract(a, stated), BLY_OK);
+    assert_int_equal(bly_form_of(a), BLY_KEYS_TEXT);
+    assert_int_equal(list(a, BLY_OK).theirs, 5);
+    bly_free(a);
+    bly_free(stated);
+}
+
 /* A key added twice is contained, but cannot be listed. */
 static void test_repeats_are_not_listed(void **state)
 {
@@ -472,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_chances_are_those_of_random_cells),
         cmocka_unit_test(test_the_difference_is_exact),
         cmocka_unit_test(test_algebra),
+        cmocka_unit_test(test_a_count_of_0_is_not_empty),
         cmocka_unit_test(test_repeats_are_not_listed),
         cmocka_unit_test(test_whole_keys),
         cmocka_unit_test(test_whole_keys_are_needed),

@@ -107,11 +107,39 @@ static void law_unlike_filters_do_not_mix(void **state)
     bly_free(before);
 }
 
+/* A filter without keys and form takes those of the other. */
+static void law_an_empty_filter_takes_a_form(void **state)
+{
+    (void)state;
+    if (!KIND_HAS(laws_kind, combining, unite))
+        skip();
+    uint64_t room = laws_room(3000), in = room / 3;
+    bly_filter *blank = laws_of(room, 0.01, 1, 0);
+    bly_filter *none = laws_of(room, 0.01, 1, 0);
+    bly_filter *stated = laws_of(room, 0.01, 2, in);
+    uint64_t found = laws_present(stated, 2, in);
+    assert_status(bly_form_set(stated, BLY_KEYS_TEXT), BLY_OK);
+    assert_status(bly_unite(stated, none), BLY_OK);
+    assert_status(bly_unite(blank, stated), BLY_OK);
+    assert_int_equal(laws_present(blank, 2, in), found);
+    assert_int_equal(bly_form_of(blank), BLY_KEYS_TEXT);
+    assert_int_equal(bly_form_of(stated), BLY_KEYS_TEXT);
+    assert_int_equal(bly_form_of(none), BLY_KEYS_UNSTATED);
+    if (KIND_HAS(laws_kind, combining, subtract)) {
+        assert_status(bly_subtract(none, stated), BLY_OK);
+        assert_int_equal(bly_form_of(none), BLY_KEYS_TEXT);
+    }
+    bly_free(blank);
+    bly_free(none);
+    bly_free(stated);
+}
+
 static const struct CMUnitTest sets_laws[] = {
     cmocka_unit_test(law_union_is_built_of_both),
     cmocka_unit_test(law_intersection_keeps_the_common),
     cmocka_unit_test(law_overlap_is_estimated),
     cmocka_unit_test(law_unlike_filters_do_not_mix),
+    cmocka_unit_test(law_an_empty_filter_takes_a_form),
 };
 
 const laws_group laws_sets = LAWS_GROUP(sets_laws);

@@ -636,6 +636,11 @@ static void test_put_names_its_key(void **state)
              "changed");
     bly_put_many(filter, &(bly_keys){ .n = 3, .keys = keys }, labels, &done);
     keys_why("key 0 of the batch is not in the filter; nothing was changed");
+    bly_put_many(filter, &(bly_keys){ .n = 3, .keys = keys, .before = 5000 },
+                 labels, &done);
+    keys_why("key 5000 of the batch is not in the filter; the 5000 before it "
+             "were changed");
+    assert_int_equal(done, 0);
     bly_free(filter);
 }
 
@@ -660,6 +665,10 @@ static void test_remove_names_its_key(void **state)
                                                            .keys = keys },
                                       each), BLY_EABSENT);
         keys_why(line);
+        bly_keys again = { .n = 2, .keys = keys + 2, .before = 2 };
+        assert_status(bly_remove_many(filter, &again, NULL), BLY_EABSENT);
+        keys_why("key 2 of the batch is not in the filter; of its 2 keys from "
+                 "key 2 on 0 were removed");
         assert_status(bly_remove(filter, "x", 1), BLY_EABSENT);
         keys_why(bly_strerror(BLY_EABSENT));
         bly_free(filter);

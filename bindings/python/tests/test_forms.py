@@ -310,7 +310,7 @@ def test_markers_of_keys_within_others_are_not_assumed():
 def test_keys_within_others_are_not_for_all_kinds():
     with pytest.raises(bloomery.FormError, match="lies within"):
         Filter.build("invertible:key=9", ["example.com"], items=10, keys="domain")
-    with pytest.raises(bloomery.FormError, match="lies within"):
+    with pytest.raises(bloomery.UnsupportedError, match="have no labels"):
         Filter.build("bloomier:bits=4", ["example.com"], labels=[1],
                      keys="domain")
 
@@ -630,6 +630,50 @@ def test_sets_of_other_forms():
     assert (ours, theirs) == ([b"a"], [])
     with pytest.raises(bloomery.MismatchError):
         bloomery.diff(["a"], [b"a"])
+
+
+@pytest.mark.parametrize("kind", [k.name for k in bloomery.kinds()
+                                  if {"unite", "add"} <= set(k.can)])
+def test_an_empty_filter_takes_the_form(kind):
+    full, empty = Filter(kind, items=99), Filter(kind, items=99)
+    full.add("a")
+    one = Filter(kind, items=99)
+    one.unite(full)
+    full.unite(empty)
+    form = full.keys                    # "any" in files of other systems
+    assert "a" in one and "a" in full and one.keys == form
+    assert empty.keys == "any" and "a" not in empty
+    if form == "text":
+        with pytest.raises(FormError):
+            one.add(1)
+        lists = Filter(kind, items=99, keys="domain")
+        lists.add("example.com")
+        empty.unite(lists)
+        assert "www.example.com" in empty and empty.keys == "domain"
+
+
+@pytest.mark.parametrize("form", ["text", "text:trim"])
+def test_keys_of_batches_are_numbered(form):
+    keys = [f"key {i}" for i in range(5000)]
+    f = Filter("counting", items=5000, rate=1e-9, keys=form)
+    f.update(keys)
+    keys[4321] = "absent"
+    with pytest.raises(bloomery.AbsentError, match="key 4321 of the batch"):
+        f.remove_many(keys)
+    g = Filter("attenuated", items=5000, keys=form)
+    labels = [1] * 5000
+    labels[4321] = 1 << 40
+    with pytest.raises(bloomery.ParameterError, match="key 4321 of the batch"):
+        g.put_many(keys, labels)
+
+
+def test_an_intersection_with_an_empty_filter_is_empty():
+    full, empty = Filter(items=99, rate=1e-9), Filter(items=99, rate=1e-9)
+    full.add("a")
+    empty.intersect(full)
+    assert "a" not in empty and empty.keys == "any"
+    empty.add(1)
+    assert empty.keys == "number"
 
 
 @pytest.mark.parametrize("call", ["update", "add", "add_many", "unite"])

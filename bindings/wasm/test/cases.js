@@ -459,6 +459,24 @@ it("keys are changed as the form says", () => {
     same(a.unite(b).info().keys, "text");
 });
 
+it("an empty filter takes the form of the other", () => {
+    for (const { name, can } of kinds()) {
+        if (!can.includes("unite") || !can.includes("add"))
+            continue;
+        const [a, b, c, lists] = [0, 0, 0, "domain"].map((keys) =>
+            new Filter(name, { items: 99, ...(keys === 0 ? {} : { keys }) }));
+        a.add("a");
+        b.unite(a);
+        a.unite(c);
+        ok(a.contains("a") && b.contains("a"), name);
+        refused(() => b.contains(1), "EPARAM");
+        lists.add("example.com");
+        c.unite(lists);
+        ok(c.contains("www.example.com"), name);
+        refused(() => b.unite(c), "EMISMATCH", "form");
+    }
+});
+
 it("keys lie within others", () => {
     const lists = {
         domain: [["Example.COM.", "*.evil.test"], ["a.b.EXAMPLE.com", "x.evil.test"],
@@ -483,7 +501,7 @@ it("keys lie within others", () => {
         refused(() => built.copy().intersect(built), "EUNSUPPORTED",
             "cannot be intersected");
         refused(() => Filter.build("bloomier:bits=4", entries,
-            { keys, labels: entries.map(() => 1) }), "EFORM", "lies within");
+            { keys, labels: entries.map(() => 1) }), "EUNSUPPORTED", "have no labels");
     }
     refused(() => new Filter("standard", { items: 9, keys: "domain" }).add("ü.de"),
         "EUNSUPPORTED", "other alphabets");

@@ -200,6 +200,7 @@ pub struct bly_keys {
     pub padded: u64,
     pub hashes: *const u64,
     pub labels: *const u64,
+    pub before: u64,
     pub reserved: [u64; 1],
 }
 

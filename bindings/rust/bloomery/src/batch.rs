@@ -9,9 +9,10 @@ const MOST: usize = 2048;
 const MOST_BYTES: usize = 1 << 20;
 
 /// Keys one behind the other. While all of them have 8 bytes, as numbers have, no
-/// ends are kept.
+/// ends are kept. `before`: how many were cleared.
 pub(crate) struct Batch {
     n: usize,
+    before: u64,
     data: Vec<u8>,
     ends: Vec<u64>,
     even: bool,
@@ -21,7 +22,7 @@ const WIDTH: usize = 8;
 
 impl Batch {
     pub fn new() -> Batch {
-        Batch { n: 0, data: Vec::new(), ends: Vec::new(), even: true }
+        Batch { n: 0, before: 0, data: Vec::new(), ends: Vec::new(), even: true }
     }
 
     pub fn len(&self) -> usize {
@@ -33,6 +34,7 @@ impl Batch {
     }
 
     pub fn clear(&mut self) {
+        self.before += self.n as u64;
         self.n = 0;
         self.data.clear();
         self.ends.clear();
@@ -63,6 +65,7 @@ impl Batch {
             true => Keys::wide(&self.data, WIDTH),
             false => Keys::between(&self.data, &self.ends),
         }
+        .after(self.before)
     }
 
     /// Returns the bytes of key `i`.

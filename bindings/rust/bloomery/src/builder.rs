@@ -452,7 +452,7 @@ impl OpenOptions {
         let path = c_path(path.as_ref())?;
         // SAFETY: the caller promises it.
         self.with(|options| unsafe { Handle::map(&path, false, self.verify, options) })
-            .map(Filter::mapped)
+            .map(|handle| Filter::new(handle, false))
     }
 
     /// Maps a file for writing: changes go to the file, which is locked. It is marked
@@ -466,7 +466,7 @@ impl OpenOptions {
         let path = c_path(path.as_ref())?;
         // SAFETY: the caller promises it.
         self.with(|options| unsafe { Handle::map(&path, true, self.verify, options) })
-            .map(Filter::mapped)
+            .map(|handle| Filter::new(handle, false))
     }
 
     fn with<T>(&self, f: impl FnOnce(&Options<'_>) -> Result<T, Error>) -> Result<T, Error> {

@@ -33,7 +33,6 @@ use crate::{Ability, Error, ErrorKind, Info, Overlap};
 pub struct Filter {
     handle: Handle,
     form: Form,
-    mapped: bool,
 }
 
 impl Filter {
@@ -42,11 +41,7 @@ impl Filter {
     pub(crate) fn new(handle: Handle, any: bool) -> Filter {
         let form = Form::new(handle.form(), any);
         let form = if handle.header().items == 0 { form.empty() } else { form };
-        Filter { handle, form, mapped: false }
-    }
-
-    pub(crate) fn mapped(handle: Handle) -> Filter {
-        Filter { mapped: true, ..Filter::new(handle, false) }
+        Filter { handle, form }
     }
 
     // ---- Make, open and save ----
@@ -109,13 +104,13 @@ impl Filter {
 
     /// Returns a copy in memory, which can be changed.
     pub fn copy(&self) -> Result<Filter, Error> {
-        Ok(Filter { handle: self.handle.copy()?, form: self.form, mapped: false })
+        Ok(Filter { handle: self.handle.copy()?, form: self.form })
     }
 
     /// Makes an empty filter with the same plan, hash function, seed and form, which can
     /// be united and compared with this one.
     pub fn like(&self) -> Result<Filter, Error> {
-        Ok(Filter { handle: self.handle.like()?, form: self.form.empty(), mapped: false })
+        Ok(Filter { handle: self.handle.like()?, form: self.form.empty() })
     }
 
     /// Seals the file of a filter that is [mapped for writing](OpenOptions::map_mut):
@@ -179,7 +174,8 @@ impl Filter {
     }
 
     /// Returns how often a key was added, at most: 0 is certain. `None`: it is perhaps
-    /// there, but this kind does not count.
+    /// there, but this kind does not count. Of keys that lie within others, such as
+    /// domains, only the key itself is counted.
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> Result<Option<u64>, Error> {
         self.form.with(key.value(), |key, _| bound(self.handle.count(key)))
     }
@@ -197,7 +193,7 @@ impl Filter {
         Ok(!seen)
     }
 
-    /// Returns the label of a key; `None`: the key is certainly not there.
+    /// Returns the label of a key; `None`: the key itself is certainly not there.
     pub fn get<K: Key + ?Sized>(&self, key: &K) -> Result<Option<u64>, Error> {
         let found = self.form.with(key.value(), |key, _| self.handle.get(key))?;
         if found.is_none() {
@@ -381,20 +377,20 @@ impl Filter {
     /// # Ok::<(), bloomery::Error>(())
     /// ```
     pub fn unite(&mut self, other: &Filter) -> Result<(), Error> {
-        self.join(other, Handle::unite)
+        self.join(other, true, Handle::unite)
     }
 
     /// Keeps what is in both filters. The result finds every key that is in both. Errors
     /// are those of [`unite`](Self::unite).
     pub fn intersect(&mut self, other: &Filter) -> Result<(), Error> {
-        self.join(other, Handle::intersect)
+        self.join(other, false, Handle::intersect)
     }
 
     /// Subtracts another filter, for kinds that list their keys: keys in both cancel
     /// out, and [`list_keys`](Self::list_keys) lists the difference. Errors are those of
     /// [`unite`](Self::unite).
     pub fn subtract(&mut self, other: &Filter) -> Result<(), Error> {
-        self.join(other, Handle::subtract)
+        self.join(other, true, Handle::subtract)
     }
 
     /// Estimates how many keys two filters have, alone and in common. Errors are those
@@ -409,42 +405,21 @@ impl Filter {
     /// # Ok::<(), bloomery::Error>(())
     /// ```
     pub fn overlap(&self, other: &Filter) -> Result<Overlap, Error> {
-        let from = self.with_form_of(other)?;
-        let into = other.with_form_of(self)?;
-        let a = into.as_ref().map_or(&self.handle, |filter| &filter.handle);
-        let b = from.as_ref().map_or(&other.handle, |filter| &filter.handle);
-        Ok(Overlap::of(&a.overlap(b)?))
+        Ok(Overlap::of(&self.handle.overlap(&other.handle)?))
     }
 
-    /// Returns an empty filter like `other` with the form of this one, if `other` has no
-    /// keys and no form yet.
-    fn with_form_of(&self, other: &Filter) -> Result<Option<Filter>, Error> {
-        if !other.form.open || self.form.number == 0 {
-            return Ok(None);
-        }
-        let mut made = other.like()?;
-        made.state(self.form)?;
-        Ok(Some(made))
-    }
-
+    /// A filter without keys and form goes with any other, and takes its form if it takes
+    /// its keys. `kept`: it takes them.
     fn join(
         &mut self,
         other: &Filter,
+        kept: bool,
         verb: fn(&mut Handle, &Handle) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let from = self.with_form_of(other)?;
-        let from = from.as_ref().map_or(&other.handle, |filter| &filter.handle);
-        // The form is only set if the two can be joined.
-        if let Some(mut made) = other.with_form_of(self)? {
-            verb(&mut made.handle, from)?;
-            if !self.mapped {
-                *self = made;
-                return Ok(());
-            }
-            self.state(other.form)?;
-        }
-        verb(&mut self.handle, from)?;
-        self.form.open &= other.form.open;
+        verb(&mut self.handle, &other.handle)?;
+        let mut form = Form::new(self.handle.form(), self.form.any);
+        form.open = self.form.open && form.number == 0 && (other.form.open || !kept);
+        self.form = form;
         Ok(())
     }
 

@@ -170,6 +170,12 @@ impl<'a> Keys<'a> {
         Keys { raw: ffi::bly_keys { n, data, offsets64, ..Plain::zero() }, of: PhantomData }
     }
 
+    /// The same keys, of a batch that is given in parts: this many are before them.
+    pub fn after(mut self, before: u64) -> Keys<'a> {
+        self.raw.before = before;
+        self
+    }
+
     /// Hashes of keys, perhaps with a label for each.
     pub fn hashes(hashes: &'a [u64], labels: Option<&'a [u64]>) -> Keys<'a> {
         assert!(labels.map_or(true, |labels| labels.len() == hashes.len()));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::process::{Command, Stdio};
 
-use bloomery::{Error, ErrorKind, Filter, Key, Value};
+use bloomery::{kinds, Ability, Error, ErrorKind, Filter, Key, Value};
 
 /// A filter that keeps whole keys, to see their bytes.
 fn bytes_of(form: &str, key: &(impl Key + ?Sized)) -> Result<Vec<u8>, Error> {
@@ -154,6 +154,45 @@ fn empty_filters_take_the_form_of_what_they_are_united_with() {
     a.clear().unwrap();
     assert!(!a.contains("x").unwrap());
     assert_eq!(a.add(&1).unwrap_err().kind(), ErrorKind::Form);
+}
+
+#[test]
+fn keys_of_batches_are_numbered() {
+    let mut f = Filter::builder().kind("attenuated").items(5000).build().unwrap();
+    let labels = (0..5000).map(|i| (i, if i == 4321 { 1 << 40 } else { 1 }));
+    let error = f.put_many(labels).unwrap_err();
+    assert!(error.to_string().contains("key 4321 of the batch"), "{error}");
+    assert!(f.contains(&4320).unwrap());
+}
+
+#[test]
+fn empty_filters_of_all_kinds_go_with_others() {
+    for kind in kinds() {
+        if !(kind.can(Ability::Unite) && kind.can(Ability::Add)) || kind.family == "foreign" {
+            continue;
+        }
+        let empty = |form: Option<&str>| {
+            let builder = Filter::builder().kind(kind.name).items(99);
+            form.map_or(builder.clone(), |form| builder.keys(form)).build().unwrap()
+        };
+        let (mut a, mut b, mut c, mut lists) =
+            (empty(None), empty(None), empty(None), empty(Some("domain")));
+        a.add("a").unwrap();
+        b.unite(&a).unwrap();
+        a.unite(&c).unwrap();
+        assert!(a.contains("a").unwrap() && b.contains("a").unwrap(), "{}", kind.name);
+        assert_eq!(b.contains(&1).unwrap_err().kind(), ErrorKind::Form);
+        lists.add("example.com").unwrap();
+        c.unite(&lists).unwrap();
+        assert!(c.contains("www.example.com").unwrap(), "{}", kind.name);
+        assert_eq!(b.unite(&c).unwrap_err().kind(), ErrorKind::Mismatch);
+    }
+    let mut none = Filter::builder().items(9).build().unwrap();
+    let mut full = Filter::builder().items(9).build().unwrap();
+    full.add("a").unwrap();
+    none.intersect(&full).unwrap();
+    assert!(none.add(&1).unwrap());
+    assert_eq!(none.keys(), "number");
 }
 
 #[test]
