@@ -149,7 +149,7 @@ func Build(kind string, keys any, opts ...Option) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.labels != nil && len(o.labels) != n {
+	if o.labelled && len(o.labels) != n {
 		return nil, wrong(ErrParameter, "there are %d labels for %d keys",
 			len(o.labels), n)
 	}
@@ -166,7 +166,7 @@ func Build(kind string, keys any, opts ...Option) (*Filter, error) {
 	if n == 0 {
 		build(all)
 	} else {
-		runs(keys, n, build)
+		runs(keys, atOnce, build)
 	}
 	return made(answer, "")
 }

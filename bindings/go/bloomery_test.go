@@ -235,9 +235,70 @@ func TestLabels(t *testing.T) {
 	wants(t, err, ErrParameter)
 	_, err = Build("bloomier", keys, WithLabels(labels[1:]))
 	wants(t, err, ErrParameter)
+	_, err = Build("bloomier", keys, WithLabels(nil))
+	wants(t, err, ErrParameter)
 	_, ok, err = newFilter(t, "standard").Get("x")
 	if ok || err != nil {
 		t.Error(ok, err)
+	}
+}
+
+// Keys of more bytes than one run of another call takes are built in one.
+func TestBuildOfLongKeys(t *testing.T) {
+	for _, n := range []int{1, 700, runKeys - 1, runKeys, runKeys + 1, 3 * runKeys} {
+		keys, labels := texts(n), make([]uint64, n)
+		for i := range keys {
+			keys[i] += strings.Repeat("long", 25)
+			labels[i] = uint64(i) % 200
+		}
+		for _, kind := range []string{"standard", "fuse", "ribbon", "bloomier"} {
+			var opts []Option
+			if kind == "bloomier" {
+				opts = append(opts, WithLabels(labels))
+			}
+			f := must(Build(kind, keys, opts...))(t)
+			if left := kept(t, f, keys); left != n {
+				t.Errorf("%s: %d of %d keys are found", kind, left, n)
+			}
+			if items := must(f.Info())(t).Items; items != uint64(n) {
+				t.Errorf("%s: %d keys of %d", kind, items, n)
+			}
+			for i := 0; i < n && kind == "bloomier"; i++ {
+				label, found, err := f.Get(keys[i])
+				if !found || label != labels[i] || err != nil {
+					t.Fatal(label, labels[i], found, err)
+				}
+			}
+			f.Close()
+		}
+	}
+}
+
+// A key is named by its place in the whole batch.
+func TestKeysOfBatchesAreNumbered(t *testing.T) {
+	const n, at = 5000, 4321
+	names := func(err error) bool {
+		return err != nil && strings.Contains(err.Error(), "key 4321 of the batch")
+	}
+	for _, form := range []string{"text", "text:trim"} {
+		f := must(New("counting", WithItems(n), WithRate(1e-9), WithKeys(form)))(t)
+		keys := texts(n)
+		must(f.AddMany(keys))(t)
+		keys[at] = "absent"
+		if err := f.RemoveMany(keys); !names(err) {
+			t.Error(form, err)
+		}
+		f.Close()
+		g := must(New("attenuated", WithItems(n), WithKeys(form)))(t)
+		labels := make([]uint64, n)
+		for i := range labels {
+			labels[i] = 1
+		}
+		labels[at] = 1 << 40
+		if done, err := g.PutMany(keys, labels); done != at || !names(err) {
+			t.Error(form, done, err)
+		}
+		g.Close()
 	}
 }
 

@@ -255,6 +255,9 @@ func (p Packed) check() (int, error) {
 	return len(p.Offsets) - 1, nil
 }
 
+// atOnce is the limit of a call that needs all keys in one run.
+const atOnce = math.MaxInt
+
 // runs calls use with at most `most` copied keys at a time, or with all of the keys
 // that are read in place. It ends at an error.
 func runs(keys any, most int, use func(r run) error) error {
@@ -306,7 +309,7 @@ func runs(keys any, most int, use func(r run) error) error {
 func gather[K string | []byte](r *room, typ C.int, keys []K, most int,
 	use func(r run) error) error {
 	limit := runBytes
-	if most > runKeys {
+	if most == atOnce {
 		limit = math.MaxInt
 	}
 	for from := 0; from < len(keys); {

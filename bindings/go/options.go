@@ -34,13 +34,14 @@ const (
 // options is what the options of a call have set, with memory of C that is freed
 // after the call.
 type options struct {
-	name    *C.char // the kind or the path
-	spec    C.bly_spec
-	options C.bly_options
-	keys    *C.char
-	labels  []uint64
-	memory  []unsafe.Pointer
-	err     error // the first one
+	name     *C.char // the kind or the path
+	spec     C.bly_spec
+	options  C.bly_options
+	keys     *C.char
+	labels   []uint64
+	labelled bool
+	memory   []unsafe.Pointer
+	err      error // the first one
 }
 
 // apply sets the options of a call, and its name, which is a kind or a path.
@@ -161,7 +162,9 @@ func WithKeys(form string) Option {
 
 // WithLabels gives each key of Build a label.
 func WithLabels(labels []uint64) Option {
-	return Option{"WithLabels", forBuild, func(o *options) { o.labels = labels }}
+	return Option{"WithLabels", forBuild, func(o *options) {
+		o.labels, o.labelled = labels, true
+	}}
 }
 
 // WithShared lets any number of goroutines add and query at once. ErrUnsupported for
