@@ -441,7 +441,7 @@ class Compiled(Surface):
 class Rust(Compiled):
     title = "Rust"
     program = """
-use bloomery::{Error, Filter, Key, Value};
+use bloomery::{Filter, Key, Value};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
@@ -473,23 +473,22 @@ fn typed(key: &str) -> Option<Typed> {
     })
 }
 
-fn answer(job: &[&str]) -> Result<String, Error> {
+fn answer(job: &[&str]) -> Option<String> {
     if job[0] == "build" {
         let keys: Option<Vec<Typed>> = job[1..].iter().map(|key| typed(key)).collect();
-        let Some(keys) = keys else { return Ok("error".into()) };
-        let image = Filter::builder().kind("standard").items(4).build_from(keys)?;
-        return Ok(image.to_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect());
+        let image = Filter::builder().kind("standard").items(4).build_from(keys?).ok()?;
+        let image = image.to_bytes().ok()?;
+        return Some(image.iter().map(|byte| format!("{byte:02x}")).collect());
     }
-    let Some(key) = typed(job[2]) else { return Ok("error".into()) };
-    let found = Filter::from_bytes(&bytes(job[1]))?.contains(&key)?;
-    Ok(if found { "found" } else { "no" }.into())
+    let found = Filter::from_bytes(&bytes(job[1])).ok()?.contains(&typed(job[2])?).ok()?;
+    Some(if found { "found" } else { "no" }.into())
 }
 
 fn main() {
     for line in std::io::stdin().lines() {
         let line = line.unwrap();
         let job: Vec<&str> = line.split(' ').collect();
-        println!("{}", answer(&job).unwrap_or("error".into()));
+        println!("{}", answer(&job).unwrap_or_else(|| "error".into()));
     }
 }
 """
