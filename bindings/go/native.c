@@ -596,9 +596,6 @@ tie_answer tie_build(const char *kind, const bly_spec *spec, const char *keys,
     bly_status status = tie_keys(&wanted, keys, &any);
     if (status < 0)
         return tie_told(status);
-    if (labels != NULL && bly_form_nests(wanted.form))
-        return tie_wrong(BLY_EUNSUPPORTED, "keys that lie within others have "
-                         "no labels: leave out WithLabels");
     uint64_t first = n > 0 && keys == NULL ? tie_form_of(type)
                                            : BLY_KEYS_UNSTATED;
     if (tie_is_key(wanted.form, type) || n == 0)
@@ -608,7 +605,8 @@ tie_answer tie_build(const char *kind, const bly_spec *spec, const char *keys,
     if (built == NULL)
         return tie_no_memory();
     status = tie_build_keys(built, &last, wanted.form, &b);
-    bly_keys made = { .n = built->n, .keys = built->keys, .labels = labels };
+    bly_keys made = { .n = labels != NULL ? n : built->n, .keys = built->keys,
+                      .labels = labels };       /* markers have no labels    */
     tie_answer answer = status < 0 ? tie_refused(status, &last)
         : tie_build_of(kind, &wanted, &made, first, any);
     free(built->keys);

@@ -346,14 +346,9 @@ impl<'a> Gathered<'a> {
     }
 
     fn build(mut self, form: &Form) -> Result<Handle, Error> {
-        if form.nests && self.labels.is_some() {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "keys that lie within others have no labels: state another form of keys",
-                0,
-            ));
-        }
-        for (level, _) in self.levels.iter().enumerate().filter(|(_, &there)| there) {
+        // Markers have no labels: the library refuses such keys.
+        let marked = |&(_, &there): &(usize, &bool)| there && self.labels.is_none();
+        for (level, _) in self.levels.iter().enumerate().filter(marked) {
             self.batch.push_bytes(&raw::marker(level));
         }
         let n = self.hashes.len() + self.batch.len();
