@@ -235,7 +235,8 @@ static bly_status sets_close(sets_change *c, bly_status status)
 }
 
 /* Counts the keys in `into`, which now has those of the other. If it states no
- * form, it had no keys or neither does the other: it takes over the form. */
+ * form, either it had no keys or the other states none: it takes over
+ * the form of the other. */
 static void sets_joined(bly_filter *into, const bly_filter *other,
                         uint64_t items)
 {
